@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Demo, seedDemo } from './local/seed-demo.ts';
+import { obtainToken } from './token/obtain-token.ts';
+import { takeDataFolder } from '../lib/local/data-folder.ts';
+import { claimPort, PortTaken, type ClaimedPort } from '../lib/local/front-door.ts';
+import { parseOptions, PORT_DEFAULT, USAGE, type LocalOptions } from '../lib/local/options.ts';
+import { API_AUDIENCE } from '../lib/local/oidc/clients.ts';
+import { subjectOf, type Person } from '../lib/local/oidc/people.ts';
+import { issuerAt } from '../lib/local/oidc/provider.ts';
+import { LocalPlatform } from '../lib/local/platform.ts';
+import { removeReadyFile, writeReadyFile } from '../lib/local/ready-file.ts';
+import { say } from '../lib/local/say.ts';
+import { synthesize } from '../lib/local/synthesize.ts';
+import { ensureSystemParts } from '../lib/local/system.ts';
+import { watchAssembly, watchSources } from '../lib/local/watch.ts';
+
+/** One for every role, and one who belongs elsewhere. */
+const PEOPLE: readonly Person[] = [
+  { email: 'admin@example.com', name: 'Ada Admin' },
+  { email: 'owner@example.com', name: 'Olivia Owner' },
+  { email: 'developer@example.com', name: 'Devi Developer' },
+  { email: 'operator@example.com', name: 'Otto Operator' },
+  { email: 'viewer@example.com', name: 'Vera Viewer' },
+  { email: 'outsider@example.com', name: 'Oscar Outsider' },
+];
+
+/** What a shell answers for a program that ended by Ctrl-C. */
+const INTERRUPTED = 130;
+
+const options = parseOptions(process.argv.slice(2));
+if ('help' in options) {
+  process.stdout.write(options.help);
+} else if ('error' in options) {
+  process.stderr.write(`${options.error}\n\n${USAGE}`);
+  process.exitCode = 2;
+} else {
+  await main(options);
+}
+
+async function main(options: LocalOptions): Promise<void> {
+  const stop = stopRequest();
+  try {
+    const leave = await takeDataFolder(options.dataDir, options.fresh);
+    await serve(options, stop).finally(leave);
+  } catch (error) {
+    // What was interrupted on request has nothing to complain of.
+    if (stop.aborted) say('stop', 'stopped before everything was ready.');
+    else process.stderr.write(`\nThe platform could not start. ${(error as Error).message}\n`);
+    process.exitCode ??= stop.aborted ? INTERRUPTED : 1;
+  }
+  // A socket or timer that somebody else forgot must not keep the command from ending.
+  process.exit();
+}
+
+async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: AbortSignal): Promise<void> {
+  const begun = performance.now();
+  removeReadyFile(readyFile);
+  const parts = await ensureSystemParts({ say, logDir: join(dataDir, 'logs') });
+  stop.throwIfAborted();
+  const frontDoor = await openPort(options.port);
+  const assembly = options.assembly ?? join(dataDir, 'assembly');
+  const refresh = async (): Promise<void> => {
+    if (options.assembly === undefined) await synthesize(assembly, contextAt(frontDoor.url), stop);
+  };
+
+  // What functions were made of before would pile up.
+  if (options.assembly === undefined) rmSync(assembly, { recursive: true, force: true });
+  say('start', 'synthesizing the CDK app, starting DynamoDB, queues, registry and Docker …');
+  const synthesis = refresh();
+  // Looked at only when the engines run; until then its failure must not count as unhandled.
+  synthesis.catch(() => undefined);
+  const platform = await LocalPlatform.open({ dataDir, frontDoor, parts, people: PEOPLE });
+  try {
+    say('engines', `ready after ${seconds(begun)} s`);
+    await synthesis;
+    stop.throwIfAborted();
+    say('template', `${await platform.apply(assembly)} resources provisioned after ${seconds(begun)} s`);
+    platform.run();
+    const watching = watch(platform, options.assembly, assembly, refresh);
+    // Somebody else's assembly need not have people, or projects.
+    const demo = options.assembly === undefined ? await seed(platform) : undefined;
+    announce(platform, readyFile, begun, demo);
+    await aborted(stop);
+    await watching.close();
+  } finally {
+    removeReadyFile(readyFile);
+    await platform.stop();
+  }
+}
+
+/** The first signal asks to stop in order; another Ctrl-C stops at once, and the kernel ends the children. */
+function stopRequest(): AbortSignal {
+  const request = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (request.signal.aborted && signal === 'SIGINT') process.exit(INTERRUPTED);
+      if (!request.signal.aborted) say('stop', 'stopping everything … Ctrl-C again stops at once.');
+      request.abort();
+    });
+  }
+  // Whoever read our output may be gone; the platform is not for that reason.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  // A fault of the engine's own: what it started must not outlive it.
+  process.on('uncaughtException', (error) => {
+    process.exitCode = 1;
+    process.stderr.write(`\nThe local engine failed, and stops: ${error.stack ?? error.message}\n`);
+    if (request.signal.aborted) process.exit();
+    request.abort();
+  });
+  return request.signal;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+async function openPort(wanted: number | undefined): Promise<ClaimedPort> {
+  try {
+    return await claimPort(wanted ?? PORT_DEFAULT);
+  } catch (error) {
+    if (wanted !== undefined || !(error instanceof PortTaken)) throw error;
+    const free = await claimPort(0);
+    say('start', `port ${PORT_DEFAULT} is taken, using ${new URL(free.url).port}`);
+    return free;
+  }
+}
+
+function seed(platform: LocalPlatform): Promise<Demo> {
+  const { api_url: apiUrl, oidc_issuer: issuer } = platform.whereabouts();
+  const tokenOf = async (email: string): Promise<string> =>
+    (await obtainToken({ issuer, email })).access_token;
+  return seedDemo({ apiUrl, tokenOf });
+}
+
+/** What the CDK app is told of this machine. */
+function contextAt(url: string): Record<string, string> {
+  return {
+    oidc_issuer: issuerAt(url),
+    oidc_audience: API_AUDIENCE,
+    platform_admins: subjectOf('admin@example.com'),
+  };
+}
+
+function watch(
+  platform: LocalPlatform,
+  given: string | undefined,
+  assembly: string,
+  refresh: () => Promise<void>,
+): { close(): Promise<void> } {
+  const apply = async (): Promise<void> => {
+    const begun = performance.now();
+    try {
+      await refresh();
+      await platform.apply(assembly);
+      say('reload', `applied the changed template in ${seconds(begun)} s`);
+    } catch (error) {
+      say('reload', `what was running goes on unchanged. ${(error as Error).message}`);
+    }
+  };
+  return given === undefined ? watchSources(apply) : watchAssembly(given, apply);
+}
+
+function announce(platform: LocalPlatform, readyFile: string, begun: number, demo: Demo | undefined): void {
+  const where = platform.whereabouts();
+  writeReadyFile(readyFile, { pid: process.pid, ...where, ...(demo && { demo }) });
+  say('ready', `after ${seconds(begun)} s. Ctrl-C stops everything.\n`);
+  say('API', `${where.api_url} (described at ${where.api_url}/docs)`);
+  if (where.ws_url !== null) say('WebSocket', where.ws_url);
+  say('AWS', `${where.aws_endpoint} (region ${where.region}, credentials ${where.aws_credentials_file})`);
+  say('sign-in', `${where.oidc_issuer} as ${PEOPLE.map(({ email }) => email).join(', ')}`);
+  say('registry', where.registry ?? 'none: images can be neither pushed nor pulled');
+  say(
+    'Docker',
+    where.docker_host === null
+      ? 'none: the platform runs without a host, apps can be described but not launched'
+      : `DOCKER_HOST=${where.docker_host}`,
+  );
+  say('ready file', readyFile);
+  say('try', 'npm run selftest, npm run -s token -- owner@example.com');
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}

@@ -1,0 +1,52 @@
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import {
+  AcceptInvitation,
+  InvitationAccepted,
+  InvitationAcceptedView,
+  placeOf,
+  requireAddressee,
+  requireOpen,
+} from './invitation.ts';
+import { hashInvitationToken } from './invitation-secret.ts';
+import { findInvitationAndUser, removeInvitation } from './invitation-store.ts';
+import { entryEvents, give, viewAt } from './member.ts';
+import { saveMembership } from './member-store.ts';
+import { newcomer } from './user.ts';
+
+export const acceptInvitation = command(
+  {
+    summary: 'Accept an invitation',
+    action: 'identity.invitation.accept',
+    body: AcceptInvitation,
+    reply: InvitationAcceptedView,
+    refusals: [
+      'invitation.unknown',
+      'invitation.other_email',
+      'permission.denied',
+      'member.last_admin',
+      'member.too_many_grants',
+    ],
+  },
+  async (ctx, { body }) => {
+    const { actor } = ctx;
+    // Service accounts get their role from their project, and from nowhere else.
+    if (actor.kind !== 'user') throw refuse('permission.denied');
+    const found = await findInvitationAndUser(hashInvitationToken(body.invitation_token), actor.id);
+    const invitation = requireOpen(found.invitation, ctx.now());
+    requireAddressee(invitation, actor.email);
+    const place = placeOf(invitation);
+    const before = found.user ?? newcomer(actor.id, actor.email ?? invitation.email);
+    const after = give(before, place, invitation.role, ctx.now());
+    return {
+      subject: `invitation:${invitation.id}`,
+      place,
+      before: viewAt(before, place),
+      after: viewAt(after, place),
+      // The invitation first: of many who use it at once, all but one shall hear that it is used.
+      writes: [...removeInvitation(invitation, ctx.now()), ...saveMembership(before, after)],
+      events: [InvitationAccepted(invitation, after.id), ...entryEvents(before, after)],
+      reply: { user_id: after.id, role: invitation.role, ...place },
+    };
+  },
+);

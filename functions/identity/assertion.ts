@@ -1,0 +1,59 @@
+// RFC 7523: an account proves who it is with a short-lived statement signed by its own key. Every way to fail looks
+// the same from outside, so nothing here says why.
+
+import { importJWK, jwtVerify } from 'jose';
+import * as v from 'valibot';
+import { epochSeconds } from '../platform/clock.ts';
+import { CLOCK_SKEW_SECONDS, readClaimed } from '../platform/token-shape.ts';
+import { findWorkingKey, type ServiceAccount } from './service-account.ts';
+
+const AHEAD_SECONDS_MAX = 300;
+
+const AccountId = v.pipe(v.string(), v.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/));
+
+const Claims = v.object({
+  aud: v.union([v.string(), v.pipe(v.array(v.string()), v.length(1))]),
+  iat: v.number(),
+  exp: v.number(),
+  jti: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+});
+
+/** Whose assertion it says it is. */
+export function claimantOf(assertion: string): string | undefined {
+  const iss = readClaimed(assertion)?.claims.iss;
+  return v.is(AccountId, iss) ? iss : undefined;
+}
+
+export interface Proven {
+  keyId: string;
+  jti: string;
+  expiresAtSeconds: number;
+}
+
+/** Nothing unless the account itself made it, for us, just now. That it was not used before shows at the commit. */
+export async function proveAssertion(
+  assertion: string,
+  account: ServiceAccount,
+  audiences: readonly string[],
+  now: Date,
+): Promise<Proven | undefined> {
+  const claimed = readClaimed(assertion);
+  const key = claimed && findWorkingKey(account, claimed.keyId, now);
+  if (!key || (claimed.header.typ !== undefined && claimed.header.typ !== 'JWT')) return undefined;
+  try {
+    const { payload } = await jwtVerify(assertion, await importJWK(key.public_key_jwk, 'ES256'), {
+      algorithms: ['ES256'],
+      issuer: account.id,
+      subject: account.id,
+      audience: [...audiences],
+      currentDate: now,
+      clockTolerance: CLOCK_SKEW_SECONDS,
+    });
+    const { iat, exp, jti } = v.parse(Claims, payload);
+    const latest = epochSeconds(now) + CLOCK_SKEW_SECONDS;
+    if (iat > latest || iat >= exp || exp > latest + AHEAD_SECONDS_MAX) return undefined;
+    return { keyId: key.key_id, jti, expiresAtSeconds: Math.ceil(exp) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { nameActor } from '../platform/actor.ts';
+import { orgOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import {
+  CreateInvitation,
+  InvitationCreated,
+  InvitationCreatedView,
+  planInvitation,
+  viewInvitation,
+} from './invitation.ts';
+import { makeInvitationToken } from './invitation-secret.ts';
+import { insertInvitation } from './invitation-store.ts';
+import type { MemberPlace } from './member.ts';
+import { OrgParams } from './org.ts';
+import { findProject } from './project-store.ts';
+
+export const createInvitation = command(
+  {
+    summary: 'Invite a person to the organisation or one of its projects',
+    action: 'identity.invitation.create',
+    params: OrgParams,
+    body: CreateInvitation,
+    reply: InvitationCreatedView,
+    status: 201,
+    refusals: ['project.unknown'],
+  },
+  async (ctx, { body }) => {
+    const place = await placeWithin(orgOf(ctx).id, body.project_id);
+    const { token, tokenHash } = makeInvitationToken();
+    const wanted = { email: body.email, role: body.role, place };
+    const by = { tokenHash, actor: nameActor(ctx.actor) };
+    const invitation = planInvitation(ctx.newId(), wanted, by, ctx.now());
+    return {
+      subject: `invitation:${invitation.id}`,
+      after: viewInvitation(invitation),
+      writes: insertInvitation(invitation),
+      events: [InvitationCreated(invitation)],
+      reply: viewInvitation(invitation),
+      secrets: { invitation_token: token },
+    };
+  },
+);
+
+async function placeWithin(orgId: string, projectId: string | undefined): Promise<MemberPlace> {
+  if (projectId === undefined) return { org_id: orgId };
+  const project = await findProject(projectId.toLowerCase());
+  if (project.org_id !== orgId) throw refuse('project.unknown');
+  return { org_id: orgId, project_id: project.id };
+}

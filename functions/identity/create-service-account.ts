@@ -1,0 +1,38 @@
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { makeKeyPair } from './service-account-key-pair.ts';
+import { insertServiceAccount } from './service-account-store.ts';
+import {
+  CreateServiceAccount,
+  planServiceAccount,
+  ServiceAccountCreated,
+  ServiceAccountWithKey,
+  subjectOf,
+  viewServiceAccount,
+} from './service-account.ts';
+
+export const createServiceAccount = command(
+  {
+    summary: 'Create a service account; its private key is told this once',
+    action: 'identity.service_account.create',
+    body: CreateServiceAccount,
+    reply: ServiceAccountWithKey,
+    status: 201,
+    refusals: ['project.archived', 'service_account.slug_taken'],
+  },
+  (ctx, { body }) => {
+    const { publicJwk, privateKeyPem } = makeKeyPair();
+    const key = { key_id: ctx.newId(), public_key_jwk: publicJwk, created_at: ctx.now().toISOString() };
+    const account = planServiceAccount(body, projectOf(ctx), ctx.newId(), key);
+    const view = viewServiceAccount(account);
+    return {
+      subject: subjectOf(account),
+      after: view,
+      writes: insertServiceAccount(account),
+      events: [ServiceAccountCreated(account)],
+      reply: { ...view, key_id: key.key_id },
+      secrets: { private_key_pem: privateKeyPem },
+      location: `/api/v1/projects/${account.project_id}/service-accounts/${account.id}`,
+    };
+  },
+);

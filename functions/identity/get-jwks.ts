@@ -1,0 +1,23 @@
+import * as v from 'valibot';
+import { document, query } from '../platform/endpoint.ts';
+import { platformKeys } from '../platform/token-keys.ts';
+import { PublicJwk } from '../platform/token-shape.ts';
+
+const PublishedKey = v.object({
+  ...PublicJwk.entries,
+  kid: v.string(),
+  alg: v.literal('ES256'),
+  use: v.literal('sig'),
+});
+
+/** Both keys, always: whoever keeps this list knows the next key before it signs. */
+export const getJwks = query(
+  {
+    summary: 'The keys with which to check the platform’s tokens (RFC 7517)',
+    reply: v.object({ keys: v.array(PublishedKey) }),
+  },
+  async () => {
+    const keys = (await platformKeys()).map(({ kid, jwk }) => ({ ...jwk, kid, alg: 'ES256', use: 'sig' }));
+    return document({ keys }, { 'cache-control': 'public, max-age=300' });
+  },
+);

@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import { query } from '../platform/endpoint.ts';
+import { type Grant, type Permission, ROLES } from '../platform/permissions.ts';
+import { namePlaces, type Named } from './member-store.ts';
+import { RoleName } from './user.ts';
+
+const Place = v.object({ id: v.string(), slug: v.optional(v.string()), name: v.optional(v.string()) });
+
+const MeView = v.object({
+  kind: v.picklist(['user', 'service_account', 'platform_team', 'anonymous']),
+  id: v.string(),
+  email: v.optional(v.string()),
+  /** What the caller may do everywhere on the platform; in their own places, their roles there say. */
+  permissions: v.array(v.string()),
+  grants: v.array(v.object({ role: RoleName, org: v.optional(Place), project: v.optional(Place) })),
+});
+type MeView = v.InferOutput<typeof MeView>;
+
+export const getMe = query(
+  { summary: 'Who you are and what you may do', reply: MeView },
+  async (ctx): Promise<MeView> => {
+    const names = await namePlaces(ctx.grants);
+    return {
+      ...ctx.actor,
+      permissions: platformPermissions(ctx.grants),
+      grants: ctx.grants.map((grant) => viewGrant(grant, names)),
+    };
+  },
+);
+
+function platformPermissions(grants: Grant[]): Permission[] {
+  const everywhere = grants.filter(({ org_id }) => org_id === undefined);
+  return [...new Set(everywhere.flatMap(({ role }) => ROLES[role]))].sort();
+}
+
+function viewGrant({ role, org_id, project_id }: Grant, names: Map<string, Named>): MeView['grants'][number] {
+  const placed = (id: string) => names.get(id) ?? { id };
+  return {
+    role,
+    ...(org_id !== undefined && { org: placed(org_id) }),
+    ...(project_id !== undefined && { project: placed(project_id) }),
+  };
+}

@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { epochSeconds } from '../platform/clock.ts';
+import { putNew, remove, type Write } from '../platform/commit.ts';
+import { userKey } from '../platform/keys.ts';
+import type { PageOf } from '../platform/page.ts';
+import { readItem } from '../platform/table.ts';
+import { Invitation } from './invitation.ts';
+import { INVITATION_ROWS, invitationKey, invitationRowKey, placePartition } from './keys.ts';
+import { type PageAsked, readItems, readRows } from './row-store.ts';
+import { User } from './user.ts';
+
+export async function findInvitation(orgId: string, id: string): Promise<Invitation | undefined> {
+  const item = await readItem(invitationRowKey(orgId, id));
+  return item && v.parse(Invitation, item);
+}
+
+/** What a token stands for and who brings it, by one request. */
+export async function findInvitationAndUser(
+  tokenHash: string,
+  userId: string,
+): Promise<{ invitation: Invitation | undefined; user: User | undefined }> {
+  const [invitation, user] = await readItems([invitationKey(tokenHash), userKey(userId)]);
+  return { invitation: invitation && v.parse(Invitation, invitation), user: user && v.parse(User, user) };
+}
+
+export async function listInvitationsOf(orgId: string, page: PageAsked): Promise<PageOf<Invitation>> {
+  const { items, next_cursor } = await readRows(placePartition({ org_id: orgId }), INVITATION_ROWS, page);
+  return { items: items.map((item) => v.parse(Invitation, item)), next_cursor };
+}
+
+/** Kept twice: where its token finds it, and where its organisation lists it. */
+export function insertInvitation(invitation: Invitation): Write[] {
+  return [
+    putNew({ ...invitationKey(invitation.token_hash), ...invitation }, 'request.conflict'),
+    putNew({ ...invitationRowKey(invitation.org_id, invitation.id), ...invitation }, 'request.conflict'),
+  ];
+}
+
+/** Accepted or revoked, it is gone from both places; of many who try at once, one does it. */
+export function removeInvitation(invitation: Invitation, now: Date): Write[] {
+  const open = { condition: 'expires_at > :now', values: { ':now': epochSeconds(now) } };
+  return [
+    remove(invitationKey(invitation.token_hash), open, 'invitation.unknown'),
+    remove(invitationRowKey(invitation.org_id, invitation.id), open, 'invitation.unknown'),
+  ];
+}

@@ -1,0 +1,149 @@
+// An invitation: a secret that, used once, gives its bearer one role in one place. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { epochSeconds, secondsAfter } from '../platform/clock.ts';
+import { refuse } from '../platform/errors.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
+import type { MemberPlace } from './member.ts';
+import { Email, Id, Time } from './name.ts';
+import { RoleName } from './user.ts';
+
+const OPEN_SECONDS = 7 * 24 * 3600;
+
+export const InvitationParams = v.object({ org_id: Id, invitation_id: Id });
+
+export const CreateInvitation = v.strictObject({
+  email: Email,
+  role: v.picklist([...new Set([...ORG_ROLES, ...PROJECT_ROLES])]),
+  /** Without one, the role is for the whole organisation. */
+  project_id: v.optional(Id),
+});
+
+/** 32 random bytes. */
+const InvitationToken = v.pipe(v.string(), v.regex(/^[\w-]{43}$/));
+
+export const AcceptInvitation = v.strictObject({ invitation_token: InvitationToken });
+
+export const InvitationView = v.object({
+  id: Id,
+  email: Email,
+  role: RoleName,
+  org_id: Id,
+  project_id: v.optional(Id),
+  invited_by: v.string(),
+  created_at: Time,
+  expires_at: Time,
+});
+export type InvitationView = v.InferOutput<typeof InvitationView>;
+
+/** The token is in the first answer and in no other. */
+export const InvitationCreatedView = v.object({
+  ...InvitationView.entries,
+  invitation_token: v.optional(InvitationToken),
+});
+
+export const InvitationPage = v.object({
+  items: v.array(InvitationView),
+  next_cursor: v.nullable(v.string()),
+});
+
+export const InvitationAcceptedView = v.object({
+  user_id: Id,
+  role: RoleName,
+  org_id: Id,
+  project_id: v.optional(Id),
+});
+
+export const Invitation = v.object({
+  id: v.string(),
+  email: v.string(),
+  role: RoleName,
+  org_id: v.string(),
+  project_id: v.optional(v.string()),
+  token_hash: v.string(),
+  invited_by: v.string(),
+  created_at: v.string(),
+  /** Seconds since 1970: the table forgets it then by itself. */
+  expires_at: v.number(),
+});
+export type Invitation = v.InferOutput<typeof Invitation>;
+
+export function planInvitation(
+  id: string,
+  wanted: { email: string; role: Role; place: MemberPlace },
+  by: { tokenHash: string; actor: string },
+  now: Date,
+): Invitation {
+  requireFitting(wanted.role, wanted.place);
+  return {
+    id,
+    email: wanted.email.toLowerCase(),
+    role: wanted.role,
+    ...wanted.place,
+    token_hash: by.tokenHash,
+    invited_by: by.actor,
+    created_at: now.toISOString(),
+    expires_at: epochSeconds(secondsAfter(now, OPEN_SECONDS)),
+  };
+}
+
+/** The table removes what has expired when it gets to it, so that alone does not say what is open. */
+export function isOpen({ expires_at }: Invitation, now: Date): boolean {
+  return expires_at > epochSeconds(now);
+}
+
+/** Used, revoked, expired and never made are one answer: a secret is good or it is nothing. */
+export function requireOpen(invitation: Invitation | undefined, now: Date): Invitation {
+  if (!invitation || !isOpen(invitation, now)) throw refuse('invitation.unknown');
+  return invitation;
+}
+
+/** Where the caller's issuer tells an address, a forwarded invitation is not theirs. */
+export function requireAddressee({ email }: Invitation, callerEmail: string | undefined): void {
+  if (callerEmail !== undefined && callerEmail.toLowerCase() !== email)
+    throw refuse('invitation.other_email');
+}
+
+export function placeOf({ org_id, project_id }: Invitation): MemberPlace {
+  return { org_id, ...(project_id !== undefined && { project_id }) };
+}
+
+export function viewInvitation(invitation: Invitation): InvitationView {
+  const { token_hash: _, expires_at, ...rest } = invitation;
+  return { ...rest, expires_at: new Date(expires_at * 1000).toISOString() };
+}
+
+// Addresses stay out of events: whoever reads a feed need not learn who was invited.
+const about = (invitation: Invitation) => ({
+  invitation_id: invitation.id,
+  ...placeOf(invitation),
+  role: invitation.role,
+});
+
+export const InvitationCreated = (invitation: Invitation): DomainEvent => ({
+  type: 'identity.invitation.created',
+  version: 1,
+  data: about(invitation),
+});
+
+export const InvitationRevoked = (invitation: Invitation): DomainEvent => ({
+  type: 'identity.invitation.revoked',
+  version: 1,
+  data: about(invitation),
+});
+
+export const InvitationAccepted = (invitation: Invitation, userId: string): DomainEvent => ({
+  type: 'identity.invitation.accepted',
+  version: 1,
+  data: { ...about(invitation), user_id: userId },
+});
+
+function requireFitting(role: Role, place: MemberPlace): void {
+  const roles: readonly Role[] = place.project_id === undefined ? ORG_ROLES : PROJECT_ROLES;
+  if (roles.includes(role)) return;
+  const whole = place.project_id === undefined ? 'an organisation' : 'a project';
+  throw refuse('request.invalid', {
+    faults: [{ pointer: '/role', detail: `Expected a role of ${whole}: ${roles.join(', ')}.` }],
+  });
+}

@@ -1,0 +1,26 @@
+// What people may call things. Plain patterns, so that the API's document can state them.
+
+import * as v from 'valibot';
+
+/** Part of registry paths and addresses, so it is chosen once and never changes. */
+export const Slug = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'Lower-case letters and digits, parted by single dashes'),
+  v.minLength(2),
+  v.maxLength(40),
+);
+
+/** One line a person can read: no control characters, which terminals would obey, and no blank at either end. */
+export const Name = v.pipe(
+  v.string(),
+  v.regex(/^(?! )[ -~\u00a1-\uffff]*[!-~\u00a1-\uffff]$/, 'One line of text'),
+  v.maxLength(100),
+);
+
+export const Description = v.pipe(v.string(), v.regex(/^[\n -~\u00a1-\uffff]*$/, 'Text'), v.maxLength(500));
+
+export const Email = v.pipe(v.string(), v.email(), v.maxLength(254));
+
+export const Id = v.pipe(v.string(), v.uuid());
+
+export const Time = v.pipe(v.string(), v.isoTimestamp());

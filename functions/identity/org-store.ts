@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import { putNew, update, type Write } from '../platform/commit.ts';
+import { type ProblemCode, refuse } from '../platform/errors.ts';
+import { orgKey } from '../platform/keys.ts';
+import { encodeCursor, type PageOf } from '../platform/page.ts';
+import { readItem } from '../platform/table.ts';
+import { ORGS_PARTITION, orgSlugKey } from './keys.ts';
+import { Org } from './org.ts';
+import { decodeId, type PageAsked, readGathered, readItems } from './row-store.ts';
+
+export async function findOrg(id: string): Promise<Org> {
+  const item = await readItem(orgKey(id));
+  if (!item) throw refuse('org.unknown');
+  return v.parse(Org, item);
+}
+
+export async function listAllOrgs(page: PageAsked): Promise<PageOf<Org>> {
+  const { items, next_cursor } = await readGathered(ORGS_PARTITION, orgKey, page);
+  return { items: items.map((item) => v.parse(Org, item)), next_cursor };
+}
+
+/** Of these organisations a page, oldest first. */
+export async function listOrgsAmong(
+  ids: Iterable<string>,
+  { limit, cursor }: PageAsked,
+): Promise<PageOf<Org>> {
+  const after = decodeId(cursor) ?? '';
+  const ahead = [...new Set(ids)].filter((id) => id > after).sort();
+  const wanted = ahead.slice(0, limit);
+  const items = await readItems(wanted.map(orgKey));
+  return {
+    items: items.flatMap((item) => (item ? [v.parse(Org, item)] : [])),
+    next_cursor: encodeCursor(ahead.length > limit ? wanted.at(-1) : undefined),
+  };
+}
+
+export function insertOrg(org: Org): Write[] {
+  return [
+    putNew({ ...orgSlugKey(org.slug), org_id: org.id }, 'org.slug_taken'),
+    putNew({ ...orgKey(org.id), ...org, gsi1pk: ORGS_PARTITION, gsi1sk: org.id }, 'request.conflict'),
+  ];
+}
+
+export function saveName(before: Org, after: Org, stale: ProblemCode): Write {
+  return update(
+    orgKey(before.id),
+    {
+      update: 'SET #name = :name, version = :after',
+      condition: 'version = :before',
+      names: { '#name': 'name' },
+      values: { ':name': after.name, ':after': after.version, ':before': before.version },
+    },
+    stale,
+  );
+}

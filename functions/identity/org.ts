@@ -1,0 +1,61 @@
+// An organisation: the tenant that owns projects and to which people belong. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import type { DomainEvent } from '../platform/events.ts';
+import { Email, Id, Name, Slug, Time } from './name.ts';
+
+export const OrgParams = v.object({ org_id: Id });
+
+export const CreateOrg = v.strictObject({
+  name: Name,
+  slug: Slug,
+  /** Who shall administer it; without, whoever creates it does. */
+  invite_admin_email: v.optional(Email),
+});
+
+export const RenameOrg = v.strictObject({ name: Name });
+
+export const OrgView = v.object({ id: Id, slug: Slug, name: Name, version: v.number(), created_at: Time });
+export type OrgView = v.InferOutput<typeof OrgView>;
+
+export const OrgPage = v.object({ items: v.array(OrgView), next_cursor: v.nullable(v.string()) });
+
+export const Org = v.object({
+  id: v.string(),
+  slug: v.string(),
+  name: v.string(),
+  /** People with the role org_admin here. Counted apart, so that the last one cannot slip away in a race. */
+  admin_count: v.number(),
+  version: v.number(),
+  created_at: v.string(),
+});
+export type Org = v.InferOutput<typeof Org>;
+
+export function planOrg(
+  id: string,
+  { name, slug }: { name: string; slug: string },
+  adminCount: number,
+  now: Date,
+): Org {
+  return { id, slug, name, admin_count: adminCount, version: 1, created_at: now.toISOString() };
+}
+
+export function rename(org: Org, name: string): Org {
+  return { ...org, name, version: org.version + 1 };
+}
+
+export function viewOrg({ id, slug, name, version, created_at }: Org): OrgView {
+  return { id, slug, name, version, created_at };
+}
+
+export const OrgCreated = ({ id, slug, name }: Org): DomainEvent => ({
+  type: 'identity.org.created',
+  version: 1,
+  data: { org_id: id, slug, name },
+});
+
+export const OrgRenamed = ({ id, name }: Org): DomainEvent => ({
+  type: 'identity.org.renamed',
+  version: 1,
+  data: { org_id: id, name },
+});

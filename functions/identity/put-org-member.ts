@@ -1,0 +1,39 @@
+import { orgOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import {
+  entryEvents,
+  give,
+  MemberView,
+  OrgMemberParams,
+  PutOrgMember,
+  requireAdminLeft,
+  requireKnown,
+  viewAt,
+} from './member.ts';
+import { findUserAndOrg, saveMembership } from './member-store.ts';
+
+export const putOrgMember = command(
+  {
+    summary: 'Give a person a role in the whole organisation',
+    action: 'identity.org_member.put',
+    params: OrgMemberParams,
+    body: PutOrgMember,
+    reply: MemberView,
+    refusals: ['member.unknown', 'member.last_admin', 'member.too_many_grants'],
+  },
+  async (ctx, { params, body }) => {
+    const place = { org_id: orgOf(ctx).id };
+    const { user, org } = await findUserAndOrg(params.user_id.toLowerCase(), place.org_id);
+    const before = requireKnown(user, place.org_id);
+    const after = give(before, place, body.role, ctx.now());
+    requireAdminLeft(org, before, after);
+    return {
+      subject: `user:${after.id}`,
+      before: viewAt(before, place),
+      after: viewAt(after, place),
+      writes: saveMembership(before, after),
+      events: entryEvents(before, after),
+      reply: { ...viewAt(after, place) },
+    };
+  },
+);

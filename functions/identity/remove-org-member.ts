@@ -1,0 +1,37 @@
+import { orgOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import {
+  changesBetween,
+  MemberRemoved,
+  OrgMemberParams,
+  requireAdminLeft,
+  requireKnown,
+  takeFromOrg,
+} from './member.ts';
+import { findUserAndOrg, saveMembership } from './member-store.ts';
+
+export const removeOrgMember = command(
+  {
+    summary: 'Remove a person from the organisation and all its projects',
+    action: 'identity.org_member.remove',
+    params: OrgMemberParams,
+    status: 204,
+    refusals: ['member.unknown', 'member.last_admin'],
+  },
+  async (ctx, { params }) => {
+    const place = { org_id: orgOf(ctx).id };
+    const { user, org } = await findUserAndOrg(params.user_id.toLowerCase(), place.org_id);
+    const before = requireKnown(user, place.org_id);
+    const after = takeFromOrg(before, place.org_id);
+    requireAdminLeft(org, before, after);
+    const { left } = changesBetween(before, after);
+    return {
+      subject: `user:${after.id}`,
+      before: { grants: left },
+      after: { grants: [] },
+      writes: saveMembership(before, after),
+      events: [MemberRemoved(after.id, place, left)],
+      reply: {},
+    };
+  },
+);

@@ -1,0 +1,25 @@
+import { orgOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { InvitationParams, InvitationRevoked, requireOpen, viewInvitation } from './invitation.ts';
+import { findInvitation, removeInvitation } from './invitation-store.ts';
+
+export const revokeInvitation = command(
+  {
+    summary: 'Revoke an invitation nobody has accepted yet',
+    action: 'identity.invitation.revoke',
+    params: InvitationParams,
+    status: 204,
+    refusals: ['invitation.unknown'],
+  },
+  async (ctx, { params }) => {
+    const found = await findInvitation(orgOf(ctx).id, params.invitation_id.toLowerCase());
+    const invitation = requireOpen(found, ctx.now());
+    return {
+      subject: `invitation:${invitation.id}`,
+      before: viewInvitation(invitation),
+      writes: removeInvitation(invitation, ctx.now()),
+      events: [InvitationRevoked(invitation)],
+      reply: {},
+    };
+  },
+);

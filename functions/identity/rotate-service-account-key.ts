@@ -1,0 +1,45 @@
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { makeKeyPair } from './service-account-key-pair.ts';
+import { findServiceAccount, saveServiceAccount } from './service-account-store.ts';
+import {
+  rotateKey,
+  RotateServiceAccountKey,
+  ServiceAccountKeyRotated,
+  ServiceAccountParams,
+  ServiceAccountWithKey,
+  subjectOf,
+  viewServiceAccount,
+} from './service-account.ts';
+import { requireVersion } from './version.ts';
+
+export const rotateServiceAccountKey = command(
+  {
+    summary: 'Give a service account a new key; the ones before keep working for the overlap',
+    action: 'identity.service_account.rotate_key',
+    params: ServiceAccountParams,
+    body: RotateServiceAccountKey,
+    reply: ServiceAccountWithKey,
+    refusals: ['service_account.unknown', 'service_account.too_many_keys', 'precondition.failed'],
+    // A second rotation would lose the key the first one told.
+    idempotency: 'required',
+  },
+  async (ctx, { params, body }) => {
+    const now = ctx.now();
+    const account = await findServiceAccount(projectOf(ctx).id, params.service_account_id);
+    const stale = requireVersion(account, ctx.ifMatch);
+    const { publicJwk, privateKeyPem } = makeKeyPair();
+    const key = { key_id: ctx.newId(), public_key_jwk: publicJwk, created_at: now.toISOString() };
+    const rotated = rotateKey(account, key, body.overlap_seconds, now);
+    const view = viewServiceAccount(rotated);
+    return {
+      subject: subjectOf(account),
+      before: viewServiceAccount(account),
+      after: view,
+      writes: [saveServiceAccount(account, rotated, stale)],
+      events: [ServiceAccountKeyRotated(rotated)],
+      reply: { ...view, key_id: key.key_id },
+      secrets: { private_key_pem: privateKeyPem },
+    };
+  },
+);

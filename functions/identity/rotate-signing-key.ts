@@ -1,0 +1,30 @@
+import { command } from '../platform/endpoint.ts';
+import { environment } from '../platform/environment.ts';
+import { platformKeys } from '../platform/token-keys.ts';
+import { planRotation, SigningKeyRotated, SigningKeys, viewSigningKeys } from './signing-key.ts';
+import { findSigningState, saveRotation } from './signing-store.ts';
+import { readTtl } from './token.ts';
+
+export const rotateSigningKey = command(
+  {
+    summary: 'Let the other key sign from now on; tokens already signed stay good until they expire',
+    action: 'identity.signing_key.rotate',
+    reply: SigningKeys,
+    refusals: ['signing_key.just_rotated'],
+    idempotency: 'required',
+  },
+  async (ctx) => {
+    const now = ctx.now();
+    const kids = (await platformKeys()).map(({ kid }) => kid);
+    const state = await findSigningState();
+    const rotated = planRotation(kids, state, readTtl(environment('TOKEN_TTL_SECONDS')), now);
+    return {
+      subject: `signing_key:${rotated.active_key_id}`,
+      before: viewSigningKeys(kids, state, now),
+      after: viewSigningKeys(kids, rotated, now),
+      writes: [saveRotation(state, rotated)],
+      events: [SigningKeyRotated(rotated)],
+      reply: viewSigningKeys(kids, rotated, now),
+    };
+  },
+);

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { putNew, remove, requireThat, update, type Write } from '../platform/commit.ts';
+import { type ProblemCode, refuse } from '../platform/errors.ts';
+import { projectKey, serviceAccountKey } from '../platform/keys.ts';
+import type { PageOf } from '../platform/page.ts';
+import { readItem } from '../platform/table.ts';
+import { type PageAsked, readGathered } from './row-store.ts';
+import { assertionKey, projectAccounts, slugKey } from './service-account-keys.ts';
+import { ServiceAccount } from './service-account.ts';
+
+/** The slug's own row keeps it unique in the project. */
+export function insertServiceAccount(account: ServiceAccount): Write[] {
+  const { id, project_id, slug } = account;
+  return [
+    requireThat(
+      projectKey(project_id),
+      { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
+      'project.archived',
+    ),
+    putNew({ ...slugKey(project_id, slug), service_account_id: id }, 'service_account.slug_taken'),
+    putNew(
+      { ...serviceAccountKey(id), ...account, gsi1pk: projectAccounts(project_id), gsi1sk: id },
+      'request.conflict',
+    ),
+  ];
+}
+
+/** An account of another project is as unknown as one that never was. */
+export async function findServiceAccount(projectId: string, id: string): Promise<ServiceAccount> {
+  const account = await findAnyServiceAccount(id);
+  if (account?.project_id !== projectId) throw refuse('service_account.unknown');
+  return account;
+}
+
+/** For whoever proves to be the account; everybody else asks in a project. */
+export async function findAnyServiceAccount(id: string): Promise<ServiceAccount | undefined> {
+  const item = await readItem(serviceAccountKey(id.toLowerCase()));
+  return item && v.parse(ServiceAccount, item);
+}
+
+export async function listProjectAccounts(
+  projectId: string,
+  page: PageAsked,
+): Promise<PageOf<ServiceAccount>> {
+  const { items, next_cursor } = await readGathered(projectAccounts(projectId), serviceAccountKey, page);
+  return { items: items.map((item) => v.parse(ServiceAccount, item)), next_cursor };
+}
+
+/** Whoever changed the account in between wins. */
+export function saveServiceAccount(before: ServiceAccount, after: ServiceAccount, stale: ProblemCode): Write {
+  const { name, description, role, status, keys, version } = after;
+  return update(
+    serviceAccountKey(before.id),
+    {
+      update:
+        'SET #name = :name, description = :description, #role = :role, #status = :status, #keys = :keys, version = :version',
+      condition: 'version = :before',
+      names: { '#name': 'name', '#role': 'role', '#status': 'status', '#keys': 'keys' },
+      values: {
+        ':name': name,
+        ':description': description,
+        ':role': role,
+        ':status': status,
+        ':keys': keys,
+        ':version': version,
+        ':before': before.version,
+      },
+    },
+    stale,
+  );
+}
+
+export function removeServiceAccount(account: ServiceAccount, stale: ProblemCode): Write[] {
+  const { id, project_id, slug, version } = account;
+  return [
+    remove(
+      serviceAccountKey(id),
+      { condition: 'version = :version', values: { ':version': version } },
+      stale,
+    ),
+    remove(
+      slugKey(project_id, slug),
+      { condition: 'service_account_id = :id', values: { ':id': id } },
+      'request.conflict',
+    ),
+  ];
+}
+
+/** An assertion is good once. It is remembered for longer than it can be presented. */
+export function spendAssertion(accountId: string, jti: string, expiresAtSeconds: number): Write {
+  const hash = createHash('sha256').update(jti).digest('hex');
+  return putNew({ ...assertionKey(accountId, hash), expires_at: expiresAtSeconds }, 'auth.assertion_refused');
+}

@@ -1,0 +1,181 @@
+// A service account: how a machine acts in one project. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import type { ProjectFact } from '../platform/authority.ts';
+import { secondsAfter } from '../platform/clock.ts';
+import { refuse } from '../platform/errors.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { type Role, ROLES, SERVICE_ACCOUNT_ROLES } from '../platform/permissions.ts';
+import { PublicJwk } from '../platform/token-shape.ts';
+import { Description, Id, Name, Slug, Time } from './name.ts';
+
+/** One that signs, and two that were rotated out and still work for a while. */
+const KEYS_MAX = 3;
+const OVERLAP_SECONDS_DEFAULT = 3_600;
+const OVERLAP_SECONDS_MAX = 7 * 24 * 3_600;
+
+const GivenRole = v.picklist(SERVICE_ACCOUNT_ROLES);
+const Status = v.picklist(['active', 'disabled']);
+
+/** People give one of a few; the platform gives `app` to an app instance. */
+const AnyRole = v.picklist(Object.keys(ROLES) as Role[]);
+
+const AccountKey = v.object({
+  key_id: v.string(),
+  public_key_jwk: PublicJwk,
+  created_at: v.string(),
+  /** From then on the key is refused; without it, it works until it is rotated out. */
+  not_after: v.optional(v.string()),
+});
+export type AccountKey = v.InferOutput<typeof AccountKey>;
+
+export const ServiceAccount = v.object({
+  id: v.string(),
+  project_id: v.string(),
+  org_id: v.string(),
+  name: v.string(),
+  slug: v.string(),
+  description: v.string(),
+  role: AnyRole,
+  status: Status,
+  keys: v.array(AccountKey),
+  created_at: v.string(),
+  version: v.number(),
+});
+export type ServiceAccount = v.InferOutput<typeof ServiceAccount>;
+
+export const ServiceAccountParams = v.object({ service_account_id: Id });
+
+export const CreateServiceAccount = v.strictObject({
+  name: Name,
+  slug: Slug,
+  description: v.optional(Description, ''),
+  role: v.optional(GivenRole, 'app_operator'),
+});
+
+export const ChangeServiceAccount = v.pipe(
+  v.strictObject({
+    name: v.optional(Name),
+    description: v.optional(Description),
+    role: v.optional(GivenRole),
+  }),
+  v.minEntries(1),
+);
+
+export const RotateServiceAccountKey = v.strictObject({
+  /** How long the keys before the new one keep working; 0 ends them at once. */
+  overlap_seconds: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(OVERLAP_SECONDS_MAX)),
+    OVERLAP_SECONDS_DEFAULT,
+  ),
+});
+
+export const ServiceAccountView = v.object({
+  id: Id,
+  project_id: Id,
+  org_id: Id,
+  name: Name,
+  slug: Slug,
+  description: Description,
+  role: AnyRole,
+  status: Status,
+  keys: v.array(v.object({ key_id: Id, created_at: Time, not_after: v.optional(Time) })),
+  created_at: Time,
+  version: v.number(),
+});
+export type ServiceAccountView = v.InferOutput<typeof ServiceAccountView>;
+
+/** Told once; later replays of the same request leave the private key out. */
+export const ServiceAccountWithKey = v.object({
+  ...ServiceAccountView.entries,
+  key_id: Id,
+  private_key_pem: v.optional(v.string()),
+});
+
+export function planServiceAccount(
+  input: v.InferOutput<typeof CreateServiceAccount>,
+  project: ProjectFact,
+  id: string,
+  key: AccountKey,
+): ServiceAccount {
+  if (project.status === 'archived') throw refuse('project.archived');
+  return {
+    id,
+    project_id: project.id,
+    org_id: project.org_id,
+    ...input,
+    status: 'active',
+    keys: [key],
+    created_at: key.created_at,
+    version: 1,
+  };
+}
+
+export function changeAccount(
+  account: ServiceAccount,
+  given: v.InferOutput<typeof ChangeServiceAccount>,
+): ServiceAccount {
+  return { ...account, ...given, version: account.version + 1 };
+}
+
+export function disableAccount(account: ServiceAccount): ServiceAccount {
+  return { ...account, status: 'disabled', version: account.version + 1 };
+}
+
+export function enableAccount(account: ServiceAccount): ServiceAccount {
+  return { ...account, status: 'active', version: account.version + 1 };
+}
+
+/** Keys that have ended go; those that work get an end, and never a later one than they had. */
+export function rotateKey(
+  account: ServiceAccount,
+  key: AccountKey,
+  overlapSeconds: number,
+  now: Date,
+): ServiceAccount {
+  const end = secondsAfter(now, overlapSeconds).toISOString();
+  const overlapping = account.keys
+    .map((each) => ({ ...each, not_after: each.not_after && each.not_after < end ? each.not_after : end }))
+    .filter((each) => isWorking(each, now));
+  if (overlapping.length >= KEYS_MAX) {
+    throw refuse('service_account.too_many_keys', {
+      detail: 'An overlap_seconds of 0 ends the keys before.',
+    });
+  }
+  return { ...account, keys: [...overlapping, key], version: account.version + 1 };
+}
+
+function isWorking({ not_after }: AccountKey, now: Date): boolean {
+  return not_after === undefined || now < new Date(not_after);
+}
+
+/** The key a caller may prove itself with; nothing where there is none, for whatever reason. */
+export function findWorkingKey(account: ServiceAccount, keyId: string, now: Date): AccountKey | undefined {
+  if (account.status !== 'active') return undefined;
+  return account.keys.find((key) => key.key_id === keyId && isWorking(key, now));
+}
+
+export function viewServiceAccount({ keys, ...account }: ServiceAccount): ServiceAccountView {
+  return { ...account, keys: keys.map(viewKey) };
+}
+
+function viewKey({ key_id, created_at, not_after }: AccountKey): ServiceAccountView['keys'][number] {
+  return { key_id, created_at, ...(not_after !== undefined && { not_after }) };
+}
+
+export const subjectOf = ({ id }: ServiceAccount): string => `service_account:${id}`;
+
+const event =
+  (verb: string) =>
+  ({ id, slug, role, status }: ServiceAccount): DomainEvent => ({
+    type: `identity.service_account.${verb}`,
+    version: 1,
+    data: { service_account_id: id, slug, role, status },
+  });
+
+export const ServiceAccountCreated = event('created');
+export const ServiceAccountChanged = event('changed');
+export const ServiceAccountDisabled = event('disabled');
+export const ServiceAccountEnabled = event('enabled');
+export const ServiceAccountKeyRotated = event('key_rotated');
+export const ServiceAccountDeleted = event('deleted');

@@ -1,0 +1,77 @@
+// Which of the platform's keys signs, and how the next one takes its turn. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { secondsAfter } from '../platform/clock.ts';
+import { refuse } from '../platform/errors.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { activeKeyId, type SigningState } from '../platform/signing.ts';
+
+/** The key before signs on until every warm function, which remembers for 5 s, has heard of the next one. */
+const HANDOVER_SECONDS = 10;
+/** What the handover takes, and what clocks may differ. */
+const MARGIN_SECONDS = 60;
+
+export const SigningKeys = v.object({
+  items: v.array(
+    v.object({
+      key_id: v.string(),
+      /** `retiring`: no longer signs, and what it signed is believed until then. */
+      status: v.picklist(['active', 'retiring', 'standby']),
+      believed_until: v.optional(v.string()),
+    }),
+  ),
+  next_cursor: v.null(),
+  rotated_at: v.nullable(v.string()),
+  version: v.number(),
+});
+
+export function viewSigningKeys(
+  kids: readonly string[],
+  state: SigningState | undefined,
+  now: Date,
+): v.InferOutput<typeof SigningKeys> {
+  const active = activeKeyId(kids, state);
+  const items = kids.map((key_id) => {
+    if (key_id === active) return { key_id, status: 'active' as const };
+    if (!state || now >= new Date(state.overlap_until)) return { key_id, status: 'standby' as const };
+    return { key_id, status: 'retiring' as const, believed_until: state.overlap_until };
+  });
+  return { items, next_cursor: null, rotated_at: state?.rotated_at ?? null, version: state?.version ?? 0 };
+}
+
+/** The key to sign with now. */
+export function signingKeyId(kids: readonly string[], state: SigningState | undefined, now: Date): string {
+  const active = activeKeyId(kids, state);
+  if (!state || now >= secondsAfter(new Date(state.rotated_at), HANDOVER_SECONDS)) return active;
+  return kids.find((kid) => kid !== active) ?? active;
+}
+
+/** Every token of the key before must have expired before that key may sign again. */
+export function planRotation(
+  kids: readonly string[],
+  state: SigningState | undefined,
+  ttlSeconds: number,
+  now: Date,
+): SigningState {
+  const waitMs = state ? Date.parse(state.overlap_until) - now.getTime() : 0;
+  if (waitMs > 0) {
+    throw refuse('signing_key.just_rotated', {
+      headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+    });
+  }
+  const active = activeKeyId(kids, state);
+  const next = kids.find((kid) => kid !== active);
+  if (next === undefined) throw new Error('There is no second signing key to rotate to.');
+  return {
+    active_key_id: next,
+    rotated_at: now.toISOString(),
+    overlap_until: secondsAfter(now, ttlSeconds + MARGIN_SECONDS).toISOString(),
+    version: (state?.version ?? 0) + 1,
+  };
+}
+
+export const SigningKeyRotated = ({ active_key_id, overlap_until }: SigningState): DomainEvent => ({
+  type: 'identity.signing_key.rotated',
+  version: 1,
+  data: { active_key_id, overlap_until },
+});

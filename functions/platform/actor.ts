@@ -1,0 +1,21 @@
+import type { Grant } from './permissions.ts';
+
+/** Who acts. Carried to the audit, the events and the log, so late work still knows who asked. */
+export type Actor =
+  | { kind: 'user'; id: string; email?: string }
+  | { kind: 'service_account'; id: string }
+  | { kind: 'platform_team'; id: string }
+  | { kind: 'anonymous'; id: 'anonymous' };
+
+export const ANONYMOUS: Actor = { kind: 'anonymous', id: 'anonymous' };
+
+/** An actor whose token was verified, with the grants it holds now. */
+export interface Principal {
+  actor: Actor;
+  grants: Grant[];
+}
+
+/** `user:<id>`, as the audit and events name an actor. */
+export function nameActor({ kind, id }: Actor): string {
+  return kind === 'anonymous' ? kind : `${kind}:${id}`;
+}

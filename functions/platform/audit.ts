@@ -1,0 +1,39 @@
+import type { Write } from './commit.ts';
+import { auditKey, auditMonth, placeId } from './keys.ts';
+import { controlTable } from './table.ts';
+
+/** One row for one change: who did what to what, with what it was before and after. */
+export interface AuditRow {
+  id: string;
+  at: string;
+  actor: string;
+  actor_email?: string;
+  action: string;
+  subject: string;
+  before?: unknown;
+  after?: unknown;
+  reason?: string;
+  correlation_id: string;
+  source_ip?: string;
+  org_id?: string;
+  project_id?: string;
+}
+
+/** Rows are only ever added: no function has the right to change or delete one. */
+export function insertAudit(row: AuditRow): Write {
+  return {
+    action: {
+      Put: {
+        TableName: controlTable(),
+        Item: {
+          ...auditKey(placeId(row), row.id),
+          ...row,
+          gsi1pk: auditMonth(row.at),
+          gsi1sk: row.id,
+        },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+    },
+    refusal: 'request.conflict',
+  };
+}

@@ -1,0 +1,60 @@
+import { type Actor, ANONYMOUS, nameActor } from './actor.ts';
+import type { Authorized, OrgFact, ProjectFact } from './authority.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { refuse } from './errors.ts';
+import { type NewId, newId } from './ids.ts';
+import { createLog, type Log } from './log.ts';
+import type { Grant } from './permissions.ts';
+
+/** What every entry shape hands to the work: who asks, where, under which id to find it again, what time it is. */
+export interface Context {
+  correlationId: string;
+  actor: Actor;
+  grants: Grant[];
+  /** The place the path names; there on every route that names one. */
+  project?: ProjectFact;
+  org?: OrgFact;
+  sourceIp?: string;
+  /** The version the caller last saw, from If-Match. */
+  ifMatch?: number;
+  now: Clock;
+  newId: NewId;
+  log: Log;
+}
+
+const CORRELATION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The id somebody sent along, if it is one: under it everything a request led to is found. */
+export function correlationIdIn(sent: unknown): string | undefined {
+  return typeof sent === 'string' && CORRELATION_ID.test(sent) ? sent : undefined;
+}
+
+/** W3C Trace Context: version, trace id, parent id, flags. */
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export function createContext(correlationId: string, traceparent = ''): Context {
+  // The caller's own trace, where they have one: they will look for it.
+  const traceId = TRACEPARENT.exec(traceparent)?.[1] ?? process.env._X_AMZN_TRACE_ID;
+  const log = createLog({ correlation_id: correlationId, trace_id: traceId });
+  return { correlationId, actor: ANONYMOUS, grants: [], now: systemClock, newId, log };
+}
+
+export function withPrincipal(ctx: Context, { actor, grants, project, org }: Authorized): Context {
+  const log = ctx.log.with({
+    actor: nameActor(actor),
+    org_id: project?.org_id ?? org?.id,
+    project_id: project?.id,
+  });
+  return { ...ctx, actor, grants, project, org, log };
+}
+
+/** The project of a route that names one. */
+export function projectOf({ project }: Context): ProjectFact {
+  if (!project) throw refuse('project.unknown');
+  return project;
+}
+
+export function orgOf({ org }: Context): OrgFact {
+  if (!org) throw refuse('org.unknown');
+  return org;
+}

@@ -1,0 +1,22 @@
+/** Everything a function may read from its environment; the CDK app can set no other name. */
+export const VARIABLES = [
+  'CONTROL_TABLE',
+  'EVENT_BUS_NAME',
+  'OIDC_ISSUERS',
+  'PLATFORM_ADMINS',
+  'PLATFORM_VERSION',
+  'SELFTEST_MACHINE_ARN',
+  'SELFTEST_QUEUE_URL',
+  'SIGNING_KEY_IDS',
+  'SOCKET_URL',
+  'TOKEN_ISSUER',
+  'TOKEN_TTL_SECONDS',
+] as const;
+
+export type Variable = (typeof VARIABLES)[number];
+
+export function environment(name: Variable): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: the function's construct in lib/ must set it.`);
+  return value;
+}

@@ -1,0 +1,56 @@
+// Partitions the kernel itself writes. Pure, because the CDK app reads it too: a function's role reaches these
+// partitions with exactly the actions the kernel needs there.
+
+import { hash } from 'node:crypto';
+import type { Key } from './table.ts';
+
+export const AUDIT_PARTITIONS = 'AUDIT#*';
+export const OUTBOX_PARTITIONS = 'OUTBOX#*';
+export const RECEIPT_PARTITIONS = 'RECEIPT#*';
+export const FEED_PARTITIONS = 'FEED#*';
+
+/** What authorization reads. */
+export const USER_PARTITIONS = 'USER#*';
+export const SERVICE_ACCOUNT_PARTITIONS = 'SERVICE_ACCOUNT#*';
+export const PROJECT_PARTITIONS = 'PROJECT#*';
+export const ORG_PARTITIONS = 'ORG#*';
+export const SIGNING_PARTITION = 'SIGNING';
+
+/** Marks an outbox row in the table's stream. */
+export const OUTBOX_KIND = 'event';
+
+export const PLATFORM = 'platform';
+
+/** The place whose audit log and event feed a change belongs to: a project, an organisation, or the platform. */
+export function placeId({ org_id, project_id }: { org_id?: string; project_id?: string }): string {
+  return project_id ?? org_id ?? PLATFORM;
+}
+
+export const auditKey = (place: string, id: string): Key => ({ pk: `AUDIT#${place}`, sk: id });
+/** All audit rows of a month, across places, in gsi1. */
+export const auditMonth = (time: string): string => `AUDIT#MONTH#${time.slice(0, 7)}`;
+
+export const outboxKey = (place: string, id: string): Key => ({ pk: `OUTBOX#${place}`, sk: id });
+
+export const feedPartition = (place: string): string => `FEED#${place}`;
+export const feedKey = (place: string, sequence: number): Key => ({
+  pk: feedPartition(place),
+  sk: `EVENT#${feedPosition(sequence)}`,
+});
+export const feedHeadKey = (place: string): Key => ({ pk: feedPartition(place), sk: 'HEAD' });
+/** Positions sort as text. */
+export const feedPosition = (sequence: number): string => String(sequence).padStart(15, '0');
+
+export const receiptKey = (actor: string, idempotencyKey: string): Key => ({
+  pk: `RECEIPT#${hash('sha256', `${actor}\n${idempotencyKey}`)}`,
+  sk: 'RECEIPT',
+});
+
+export const userKey = (id: string): Key => ({ pk: `USER#${id}`, sk: 'USER' });
+export const serviceAccountKey = (id: string): Key => ({
+  pk: `SERVICE_ACCOUNT#${id}`,
+  sk: 'SERVICE_ACCOUNT',
+});
+export const projectKey = (id: string): Key => ({ pk: `PROJECT#${id}`, sk: 'PROJECT' });
+export const orgKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
+export const signingKey = (): Key => ({ pk: SIGNING_PARTITION, sk: 'KEYS' });

@@ -1,0 +1,111 @@
+// Who may do what, told once. A role is a list of permission keys; a grant gives a role in a project, in a whole
+// organisation, or on the platform.
+
+const READ_PROJECT = [
+  // Reaches an organisation only where the role was given in all of it.
+  'org.read',
+  'project.read',
+  'project.member.read',
+  'service_account.read',
+  'event.read',
+  'apps.catalog.read',
+  'apps.entitlement.read',
+  'apps.instance.read',
+  'apps.artifact.read',
+] as const;
+
+const OPERATE = [
+  ...READ_PROJECT,
+  'apps.instance.create',
+  'apps.instance.delete',
+  'apps.instance.upgrade',
+  'apps.artifact.publish',
+] as const;
+
+const DEVELOP = [...OPERATE, 'apps.manifest.submit'] as const;
+
+const ADMINISTER_PROJECT = [
+  ...DEVELOP,
+  'project.write',
+  'project.archive',
+  'project.member.write',
+  'service_account.write',
+  'audit.read',
+  'apps.entitlement.write',
+] as const;
+
+const ADMINISTER_ORG = [
+  ...ADMINISTER_PROJECT,
+  'org.write',
+  'org.member.read',
+  'org.member.write',
+  'project.create',
+] as const;
+
+const ADMINISTER_PLATFORM = [
+  ...ADMINISTER_ORG,
+  'platform.org.create',
+  'platform.audit.read',
+  'platform.signing_key.rotate',
+  'platform.selftest.run',
+  'apps.catalog.publish',
+] as const;
+
+export type Permission = (typeof ADMINISTER_PLATFORM)[number];
+
+export const ROLES = {
+  platform_admin: ADMINISTER_PLATFORM,
+  org_admin: ADMINISTER_ORG,
+  project_admin: ADMINISTER_PROJECT,
+  app_developer: DEVELOP,
+  app_operator: OPERATE,
+  viewer: READ_PROJECT,
+  /** A GPU host: what it may do comes with the routes it calls. */
+  node: [],
+  /** An app instance acting for itself. */
+  app: ['project.read', 'apps.instance.read'],
+} as const satisfies Record<string, readonly Permission[]>;
+
+export type Role = keyof typeof ROLES;
+
+/** Where each kind of grant may be given. */
+export const ORG_ROLES = ['org_admin', 'viewer'] as const satisfies Role[];
+export const PROJECT_ROLES = [
+  'project_admin',
+  'app_developer',
+  'app_operator',
+  'viewer',
+] as const satisfies Role[];
+export const SERVICE_ACCOUNT_ROLES = ['app_operator', 'app_developer', 'viewer'] as const satisfies Role[];
+
+/** A role in a project; without one, in all projects of the organisation; without either, everywhere. */
+export interface Grant {
+  role: Role;
+  org_id?: string;
+  project_id?: string;
+}
+
+export interface Place {
+  org_id?: string;
+  project_id?: string;
+}
+
+export type Verdict = 'allowed' | 'forbidden' | 'invisible';
+
+/**
+ * Someone with no grant that reaches the place must not learn whether it exists; someone with a lesser grant
+ * there may be told that it is not enough.
+ */
+export function judge(grants: readonly Grant[], permission: Permission, place: Place): Verdict {
+  const reaching = grants.filter((grant) => reaches(grant, place));
+  if (reaching.some((grant) => (ROLES[grant.role] as readonly Permission[]).includes(permission)))
+    return 'allowed';
+  const isNear = place.project_id === undefined && grants.some((grant) => grant.org_id === place.org_id);
+  return reaching.length > 0 || isNear ? 'forbidden' : 'invisible';
+}
+
+function reaches(grant: Grant, place: Place): boolean {
+  if (grant.org_id === undefined) return true;
+  if (grant.org_id !== place.org_id) return false;
+  return grant.project_id === undefined || grant.project_id === place.project_id;
+}

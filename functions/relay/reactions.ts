@@ -1,0 +1,11 @@
+import type { Context } from '../platform/context.ts';
+import { SELFTEST_REQUESTED } from '../selftest/selftest.ts';
+import { startSelftest } from '../selftest/start-selftest.ts';
+import type { FeedEvent } from './feed.ts';
+
+/** What the platform itself does about an event. It may be asked twice, and must do it once. */
+export type Reaction = (ctx: Context, event: FeedEvent) => Promise<void>;
+
+export const REACTIONS: Readonly<Record<string, Reaction>> = {
+  [SELFTEST_REQUESTED]: startSelftest,
+};

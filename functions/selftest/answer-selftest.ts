@@ -1,0 +1,26 @@
+import * as v from 'valibot';
+import { isDenied } from '../platform/aws-errors.ts';
+import { queueConsumer } from '../platform/consumer.ts';
+import { reportingDenial } from './denial.ts';
+import { answerTask, refuseTask } from './execution.ts';
+import { SelftestId } from './selftest.ts';
+import { findTaskToken, recordHop } from './store.ts';
+
+const SelftestTask = v.strictObject({ selftest_id: SelftestId, correlation_id: v.string() });
+
+export const handler = queueConsumer(SelftestTask, async (ctx, { selftest_id: id }, { sentAt }) => {
+  const taskToken = await findTaskToken(id);
+  if (!taskToken) return ctx.log.warn('A task came for a run that is gone.', { selftest_id: id });
+  await reportingDenial(ctx, id, 'answered', async () => {
+    try {
+      // The sender may not have come to write this itself; the queue knows when the message was sent.
+      await recordHop(id, 'dispatched', sentAt);
+      await recordHop(id, 'answered', ctx.now());
+      await answerTask(taskToken);
+    } catch (error) {
+      // The workflow can write down what this function may not.
+      if (isDenied(error)) await refuseTask(taskToken, error);
+      else throw error;
+    }
+  });
+});

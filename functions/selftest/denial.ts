@@ -1,0 +1,23 @@
+import { isDenied } from '../platform/aws-errors.ts';
+import type { Context } from '../platform/context.ts';
+import { failSelftest } from './store.ts';
+import { type Failure, failureAt } from './selftest.ts';
+
+/**
+ * A missing grant is what this test is most often run to find, so it is written on the run, where the person
+ * who asked sees the action and the resource. Retrying would not help: the record counts as consumed.
+ */
+export async function reportingDenial(
+  ctx: Context,
+  id: string,
+  hop: Failure['hop'],
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    ctx.log.error('The self-test met a missing grant.', { selftest_id: id, hop, error });
+    await failSelftest(id, failureAt(hop, error.name, error.message), ctx.now());
+  }
+}

@@ -1,0 +1,38 @@
+import * as v from 'valibot';
+import { command } from '../platform/endpoint.ts';
+import { environment } from '../platform/environment.ts';
+import { issueTicket } from '../socket/issue-ticket.ts';
+import { planSelftest, SelftestRequested, selftestTopic, SelftestView, viewSelftest } from './selftest.ts';
+import { insertSelftest } from './store.ts';
+
+export const requestSelftest = command(
+  {
+    summary: 'Send one task over every kind of wire the platform has',
+    action: 'selftest.request',
+    reply: v.object({
+      ...SelftestView.entries,
+      /** Opens one WebSocket connection that follows the run. */
+      ticket: v.string(),
+      socket_url: v.string(),
+    }),
+    status: 202,
+    denied: 'selftest.denied',
+  },
+  (ctx) => {
+    const now = ctx.now();
+    const run = planSelftest(ctx.newId(), ctx.correlationId, now);
+    const ticket = issueTicket({ topic: selftestTopic(run.id) }, now);
+    const view = viewSelftest(run);
+    // Each of the two routes leads on to its own: a person has a token, the platform team AWS credentials.
+    const base = ctx.actor.kind === 'platform_team' ? '/api/v1/selftests' : '/api/v1/admin/selftests';
+    return {
+      subject: `selftest:${run.id}`,
+      after: view,
+      writes: [insertSelftest(run), ticket.write],
+      events: [SelftestRequested(run)],
+      location: `${base}/${run.id}`,
+      reply: { ...view, socket_url: environment('SOCKET_URL') },
+      secrets: { ticket: ticket.secret },
+    };
+  },
+);

@@ -1,0 +1,153 @@
+// One run of the self-test: a request that travels every kind of wire the platform has and leaves a time at
+// each. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { secondsAfter } from '../platform/clock.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { SELFTEST_TOPICS } from './keys.ts';
+
+/** In the order a healthy run passes them. The client adds `pushed`: only it knows when the verdict arrived. */
+export const HOPS = ['accepted', 'streamed', 'started', 'dispatched', 'answered', 'finished'] as const;
+
+export type Hop = (typeof HOPS)[number];
+
+export type SelftestStatus = 'requested' | 'running' | 'passed' | 'failed';
+
+/** The states a run may come from; a run is born `requested`, and `passed` and `failed` are final. */
+export const PRECEDING = {
+  running: ['requested'],
+  passed: ['running'],
+  failed: ['requested', 'running'],
+} as const satisfies Record<Exclude<SelftestStatus, 'requested'>, readonly SelftestStatus[]>;
+
+export const SelftestId = v.pipe(v.string(), v.uuid(), v.toLowerCase());
+
+const Time = v.pipe(v.string(), v.isoTimestamp());
+
+export const Failure = v.object({
+  hop: v.picklist([...HOPS, 'pushed']),
+  code: v.string(),
+  detail: v.string(),
+});
+
+export type Failure = v.InferOutput<typeof Failure>;
+
+export const Selftest = v.object({
+  id: SelftestId,
+  status: v.picklist(['requested', 'running', 'passed', 'failed'] satisfies SelftestStatus[]),
+  correlation_id: v.string(),
+  created_at: Time,
+  deadline_at: Time,
+  /** When the sweep started the execution in the stream's place. */
+  rescued_at: v.optional(Time),
+  ended_at: v.optional(Time),
+  hops: v.record(v.string(), Time),
+  failure: v.optional(Failure),
+});
+
+export type Selftest = v.InferOutput<typeof Selftest>;
+
+/** Longer than the workflow's own time-out, so the sweep never ends a run the workflow still may. */
+export const DEADLINE_SECONDS = 300;
+
+const DETAIL_CHARACTERS_MAX = 1_000;
+
+export function planSelftest(id: string, correlationId: string, now: Date): Selftest {
+  return {
+    id,
+    status: 'requested',
+    correlation_id: correlationId,
+    created_at: now.toISOString(),
+    deadline_at: secondsAfter(now, DEADLINE_SECONDS).toISOString(),
+    hops: { accepted: now.toISOString() },
+  };
+}
+
+export const SELFTEST_REQUESTED = 'selftest.requested';
+
+export const SelftestRequested = ({ id }: Selftest): DomainEvent => ({
+  type: SELFTEST_REQUESTED,
+  version: 1,
+  data: { selftest_id: id },
+});
+
+export function isEnded({ status }: Pick<Selftest, 'status'>): boolean {
+  return status === 'passed' || status === 'failed';
+}
+
+/** `finished` is left out: it is the verdict itself. */
+export function missingHops({ hops }: Pick<Selftest, 'hops'>): Hop[] {
+  return HOPS.filter((hop) => hop !== 'finished' && !hops[hop]);
+}
+
+export type Verdict = { status: 'passed' } | { status: 'failed'; failure: Failure };
+
+/** What a workflow hands to its last step: the error it caught, as Step Functions spells it. */
+export const WorkflowError = v.object({ Error: v.string(), Cause: v.optional(v.string(), '') });
+
+export type WorkflowError = v.InferOutput<typeof WorkflowError>;
+
+/** A run passes only if every hop left its mark, however the workflow came to its end. */
+export function judge(run: Selftest, error?: WorkflowError): Verdict {
+  const [missing] = missingHops(run);
+  const hop = missing ?? 'finished';
+  if (error) return { status: 'failed', failure: failureAt(hop, error.Error, causeOf(error)) };
+  if (!missing) return { status: 'passed' };
+  return {
+    status: 'failed',
+    failure: failureAt(hop, 'selftest.hop_missing', `The run never passed “${hop}”.`),
+  };
+}
+
+export type Sweep = 'wait' | 'start' | 'fail';
+
+/** A run nobody started is started once in the stream's place, and given the same time again. */
+export function sweepOf(run: Selftest, now: Date): Sweep {
+  if (isEnded(run) || now < new Date(run.deadline_at)) return 'wait';
+  if (run.status === 'running') return 'fail';
+  if (!run.rescued_at) return 'start';
+  return now < secondsAfter(new Date(run.rescued_at), DEADLINE_SECONDS) ? 'wait' : 'fail';
+}
+
+export function stalled(run: Selftest): Failure {
+  const hop = missingHops(run)[0] ?? 'finished';
+  return failureAt(hop, 'selftest.stalled', `The run did not pass “${hop}” before its deadline.`);
+}
+
+export function failureAt(hop: Failure['hop'], code: string, detail: string): Failure {
+  return { hop, code, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) };
+}
+
+export const SelftestView = v.object({
+  id: v.string(),
+  status: v.picklist(['requested', 'running', 'passed', 'failed'] satisfies SelftestStatus[]),
+  created_at: v.string(),
+  ended_at: v.optional(v.string()),
+  hops: v.array(v.object({ hop: v.picklist(HOPS), at: v.string(), offset_ms: v.number() })),
+  failure: v.optional(Failure),
+});
+
+export type SelftestView = v.InferOutput<typeof SelftestView>;
+
+export function viewSelftest(run: Selftest): SelftestView {
+  const begun = Date.parse(run.created_at);
+  const hops = HOPS.flatMap((hop) => {
+    const at = run.hops[hop];
+    return at ? [{ hop, at, offset_ms: Date.parse(at) - begun }] : [];
+  });
+  const { id, status, created_at, ended_at, failure } = run;
+  return { id, status, created_at, ...(ended_at && { ended_at }), hops, ...(failure && { failure }) };
+}
+
+/** The topic of a run on the WebSocket. */
+export const selftestTopic = (id: string): string => `${SELFTEST_TOPICS}${id}`;
+
+// A function's error arrives as JSON text in the cause; its message is what a person wants to read.
+function causeOf({ Error: code, Cause: cause }: WorkflowError): string {
+  const thrown = v.safeParse(
+    v.pipe(v.string(), v.parseJson(), v.object({ errorMessage: v.string() })),
+    cause,
+  );
+  if (thrown.success) return thrown.output.errorMessage;
+  return cause || (code.endsWith('Timeout') ? 'No answer came in time.' : 'The workflow gave no cause.');
+}

@@ -1,0 +1,124 @@
+import * as v from 'valibot';
+import { epochSeconds, secondsAfter } from '../platform/clock.ts';
+import { putNew, type Write } from '../platform/commit.ts';
+import { putItem, queryPage, readItem, updateItem } from '../platform/table.ts';
+import { OPEN_SELFTESTS, runKey, SELFTEST_KIND, taskTokenKey } from './keys.ts';
+import { type Failure, type Hop, PRECEDING, Selftest, type Verdict } from './selftest.ts';
+
+const KEPT_SECONDS = 7 * 24 * 3600;
+const TOKEN_KEPT_SECONDS = 24 * 3600;
+
+export function insertSelftest(run: Selftest): Write {
+  return putNew(
+    {
+      ...runKey(run.id),
+      ...run,
+      kind: SELFTEST_KIND,
+      gsi1pk: OPEN_SELFTESTS,
+      gsi1sk: run.deadline_at,
+      expires_at: epochSeconds(secondsAfter(new Date(run.created_at), KEPT_SECONDS)),
+    },
+    'request.conflict',
+  );
+}
+
+export async function findSelftest(id: string): Promise<Selftest | undefined> {
+  const item = await readItem(runKey(id));
+  return item && v.parse(Selftest, item);
+}
+
+/** The first time written for a hop stays; a repeat changes nothing, so it wakes no stream consumer either. */
+export async function recordHop(id: string, hop: Hop, at: Date): Promise<void> {
+  await updateItem(runKey(id), {
+    update: 'SET hops.#hop = :at',
+    condition: 'attribute_exists(pk) AND attribute_not_exists(hops.#hop)',
+    names: { '#hop': hop },
+    values: { ':at': at.toISOString() },
+  });
+}
+
+export async function beginSelftest(id: string, at: Date): Promise<void> {
+  await updateItem(runKey(id), {
+    update: 'SET #status = :running, hops.started = :at',
+    condition: `#status IN (${statuses('running')})`,
+    names: { '#status': 'status' },
+    values: { ':running': 'running', ...statusValues('running'), ':at': at.toISOString() },
+  });
+}
+
+/** Whether this call ended the run; one that has ended keeps its first verdict. */
+export async function endSelftest(id: string, verdict: Verdict, at: Date): Promise<boolean> {
+  const ending = verdict.status === 'passed' ? 'hops.finished = :at' : 'failure = :failure';
+  return updateItem(runKey(id), {
+    update: `SET #status = :ended, ended_at = :at, ${ending} REMOVE gsi1pk, gsi1sk`,
+    condition: `#status IN (${statuses(verdict.status)})`,
+    names: { '#status': 'status' },
+    values: {
+      ':ended': verdict.status,
+      ':at': at.toISOString(),
+      ...statusValues(verdict.status),
+      ...(verdict.status === 'failed' && { ':failure': verdict.failure }),
+    },
+  });
+}
+
+/** Fails the run; on one that has ended only the failure is noted, once, and its verdict stands. */
+export async function failSelftest(id: string, failure: Failure, at: Date): Promise<void> {
+  if (await endSelftest(id, { status: 'failed', failure }, at)) return;
+  await updateItem(runKey(id), {
+    update: 'SET failure = :failure',
+    condition: 'attribute_exists(pk) AND attribute_not_exists(failure)',
+    values: { ':failure': failure },
+  });
+}
+
+/** Whether this call is the one that rescues the run. */
+export async function markRescued(id: string, at: Date): Promise<boolean> {
+  return updateItem(runKey(id), {
+    update: 'SET rescued_at = :at',
+    condition: `#status IN (${statuses('running')}) AND attribute_not_exists(rescued_at)`,
+    names: { '#status': 'status' },
+    values: { ...statusValues('running'), ':at': at.toISOString() },
+  });
+}
+
+/** The token of the workflow's waiting step. It stays in the table: whoever answers names the run. */
+export async function saveTaskToken(id: string, taskToken: string, now: Date): Promise<void> {
+  const expires_at = epochSeconds(secondsAfter(now, TOKEN_KEPT_SECONDS));
+  await putItem({ ...taskTokenKey(id), task_token: taskToken, expires_at });
+}
+
+export async function findTaskToken(id: string): Promise<string | undefined> {
+  const item = await readItem(taskTokenKey(id));
+  return item && v.parse(v.object({ task_token: v.string() }), item).task_token;
+}
+
+const SWEEP_PAGE = 25;
+const SWEEP_PAGES_MAX = 4;
+
+/** Open runs past their deadline, oldest first; what one sweep leaves over, the next takes. */
+export async function overdueSelftests(now: Date): Promise<Selftest[]> {
+  const overdue: Selftest[] = [];
+  let from: Record<string, unknown> | undefined;
+  for (let page = 0; page < SWEEP_PAGES_MAX; page += 1) {
+    const { items, next } = await queryPage({
+      index: 'gsi1',
+      condition: 'gsi1pk = :open AND gsi1sk < :now',
+      values: { ':open': OPEN_SELFTESTS, ':now': now.toISOString() },
+      limit: SWEEP_PAGE,
+      from,
+    });
+    overdue.push(...items.map((item) => v.parse(Selftest, item)));
+    if (!next) break;
+    from = next;
+  }
+  return overdue;
+}
+
+function statuses(next: keyof typeof PRECEDING): string {
+  return PRECEDING[next].map((status) => `:${status}_before`).join(', ');
+}
+
+function statusValues(next: keyof typeof PRECEDING): Record<string, string> {
+  return Object.fromEntries(PRECEDING[next].map((status) => [`:${status}_before`, status]));
+}

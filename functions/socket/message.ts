@@ -1,0 +1,34 @@
+import * as v from 'valibot';
+import type { Context } from '../platform/context.ts';
+import { refuse } from '../platform/errors.ts';
+import { parse } from '../platform/parse.ts';
+import { problemOf } from '../platform/problem.ts';
+import { describeTopic } from './describe-topic.ts';
+import { post } from './post.ts';
+import { socketRoute } from './route.ts';
+import { findConnection, subscribe } from './store.ts';
+
+const Message = v.pipe(
+  v.string(),
+  v.maxLength(1_024),
+  v.parseJson(),
+  v.strictObject({ action: v.literal('subscribe') }),
+);
+
+export const handler = socketRoute(async (ctx, event) => {
+  const { connectionId } = event.requestContext;
+  const reply = await replyTo(ctx, connectionId, event.body).catch((error: unknown) => {
+    ctx.log.warn('A socket message was refused.', { error });
+    return { type: 'problem', problem: problemOf(error, ctx.correlationId) };
+  });
+  await post(connectionId, reply);
+});
+
+async function replyTo(ctx: Context, connectionId: string, body: unknown): Promise<unknown> {
+  parse(Message, body, 'message.invalid');
+  const admission = await findConnection(connectionId, ctx.now());
+  if (!admission) throw refuse('connection.unknown');
+  // Subscribe, then read: a change in between is told twice rather than never.
+  await subscribe(connectionId, admission, ctx.now());
+  return { type: 'subscribed', ...(await describeTopic(admission.topic)) };
+}

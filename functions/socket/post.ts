@@ -1,0 +1,16 @@
+import { PostToConnectionCommand } from '@aws-sdk/client-apigatewaymanagementapi';
+import { isNamed } from '../platform/aws-errors.ts';
+import { socketPosts } from '../platform/clients.ts';
+
+/** `gone`: the other side has closed, and nothing sent there will ever arrive. */
+export async function post(connectionId: string, message: unknown): Promise<'delivered' | 'gone'> {
+  try {
+    await socketPosts().send(
+      new PostToConnectionCommand({ ConnectionId: connectionId, Data: Buffer.from(JSON.stringify(message)) }),
+    );
+    return 'delivered';
+  } catch (error) {
+    if (isNamed(error, 'GoneException')) return 'gone';
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+
+/** Who a ticket was given to, where what they may see can be taken from them again. */
+export const Holder = v.object({
+  kind: v.picklist(['user', 'service_account']),
+  id: v.string(),
+  /** An administrator of the whole platform: that comes from the deployment and ends with it. */
+  everywhere: v.boolean(),
+});
+
+export type Holder = v.InferOutput<typeof Holder>;
+
+/** What a connection may follow, and for whom. */
+export interface Admission {
+  topic: string;
+  holder?: Holder;
+}
+
+/** Lets its bearer open one connection, once, for one topic. Browsers cannot sign a WebSocket's first request. */
+export interface Ticket extends Admission {
+  /** Leaves in the reply and is kept nowhere; the table knows only its hash. */
+  secret: string;
+  expiresAt: Date;
+}
+
+export const TICKET_SECONDS = 5 * 60;
+
+export const TICKET_BYTES = 32;
+
+/** The secret's bytes as base64url. */
+export const TicketSecret = v.pipe(v.string(), v.regex(/^[\w-]{43}$/));

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import type { IConstruct } from 'constructs';
+import { buildSync } from 'esbuild';
+import { buildOpenapi } from './openapi.ts';
+
+export const ROOT = resolve(import.meta.dirname, '..');
+
+/** A function is a file that exports its handler. */
+const HANDLER = /^export const handler\b/m;
+
+// Some of the SDK's dependencies are CommonJS and call `require`, which an ES module lacks.
+const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+
+// Lambda gives a function its credentials in the environment, which the SDK looks at first. The other ways to
+// come by them are a third of its size.
+const UNREACHED = [
+  '@aws-sdk/credential-provider-http',
+  '@aws-sdk/credential-provider-ini',
+  '@aws-sdk/credential-provider-process',
+  '@aws-sdk/credential-provider-sso',
+  '@aws-sdk/credential-provider-web-identity',
+  '@smithy/credential-provider-imds',
+];
+
+export type Entry = `functions/${string}.ts`;
+
+type Bundles = Map<string, string>;
+
+const bundlesOfApp = new WeakMap<IConstruct, Bundles>();
+
+/** The bundled code of one function, as an asset whose hash depends on nothing but its bytes. */
+export function bundledCode(scope: IConstruct, entry: Entry): Code {
+  const app = scope.node.root;
+  if (!App.isApp(app)) throw new Error('Functions are bundled inside an App.');
+  const bundles = bundlesOfApp.get(app) ?? bundleAll(join(app.outdir, 'bundles'));
+  bundlesOfApp.set(app, bundles);
+  const folder = bundles.get(entry);
+  if (!folder) throw new Error(`${entry} is no function: it must exist and say “export const handler”.`);
+  return Code.fromAsset(folder);
+}
+
+// All in one go: esbuild then parses the SDK once instead of once a function.
+function bundleAll(folder: string): Bundles {
+  const entries = globSync('functions/*/*.ts', { cwd: ROOT })
+    .filter((entry) => HANDLER.test(readFileSync(join(ROOT, entry), 'utf8')))
+    .sort();
+  const { outputFiles } = buildSync({
+    absWorkingDir: ROOT,
+    entryPoints: entries,
+    outbase: '.',
+    outdir: 'bundles',
+    write: false,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    conditions: ['module'],
+    banner: { js: REQUIRE },
+    external: UNREACHED,
+    // Where functions/docs/openapi.ts stands for the document: its text, made of the very sources bundled here.
+    define: { OPENAPI_DOCUMENT: JSON.stringify(JSON.stringify(buildOpenapi())) },
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  return new Map(
+    outputFiles.map(({ path, contents }) => {
+      const entry = join('functions', basename(dirname(path)), basename(path, '.js') + '.ts');
+      return [entry, writeBundle(folder, contents)];
+    }),
+  );
+}
+
+// The folder is named by content: CDK remembers a folder it has seen and would miss an edit made in place.
+function writeBundle(parent: string, contents: Uint8Array): string {
+  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 16);
+  const folder = join(parent, hash);
+  const file = join(folder, 'index.mjs');
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, contents);
+  }
+  return folder;
+}

@@ -1,0 +1,131 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IConstruct } from 'constructs';
+import * as v from 'valibot';
+
+// `-c name=value` on the command line gives strings, cdk.json gives what was written there.
+const Days = v.pipe(v.union([v.string(), v.number()]), v.transform(Number));
+
+/** What the tokens of this API are meant for. */
+const API_AUDIENCE = 'urn:gpuaas:api';
+
+const retentionDays = Object.values(RetentionDays).filter((each) => typeof each === 'number');
+
+/** The context values a platform team sets, each with a default: synthesis needs none of them. */
+const Context = v.pipe(
+  v.object({
+    /** Where the API answers, with the certificate for it in ACM, in the stack's region. */
+    domain_name: v.optional(v.pipe(v.string(), v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a host name'))),
+    certificate_arn: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(
+          /^arn:[\w-]+:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
+          'must be the ARN of an ACM certificate',
+        ),
+      ),
+    ),
+    /** Where people sign in; without it a Cognito user pool is made for them. */
+    oidc_issuer: v.optional(v.pipe(v.string(), v.url('must be a URL'))),
+    oidc_jwks_uri: v.optional(v.pipe(v.string(), v.url('must be a URL'))),
+    oidc_audience: v.optional(v.pipe(v.string(), v.minLength(1)), API_AUDIENCE),
+    oidc_audience_claim: v.optional(v.picklist(['aud', 'client_id'], 'must be aud or client_id'), 'aud'),
+    oidc_algorithm: v.optional(
+      v.picklist(['ES256', 'RS256', 'PS256', 'EdDSA'], 'must be ES256, RS256, PS256 or EdDSA'),
+      'ES256',
+    ),
+    oidc_typ: v.optional(v.string(), 'at+jwt'),
+    /** Subjects of the people who administer the platform, comma-separated. */
+    platform_admins: v.optional(
+      v.pipe(v.string(), v.regex(/^[^\s]+$/, 'must be subjects with commas between')),
+      'nobody',
+    ),
+    /** How long a service account's token lives. */
+    token_ttl_seconds: v.optional(
+      v.pipe(Days, v.integer(), v.minValue(60, 'must be 60 to 3600'), v.maxValue(3600, 'must be 60 to 3600')),
+      900,
+    ),
+    /** Who hears of alarms; AWS asks the address to confirm. */
+    alarm_email: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
+    log_retention_days: v.optional(
+      v.pipe(Days, v.picklist(retentionDays, `must be one of ${retentionDays.join(', ')}`)),
+      RetentionDays.THREE_MONTHS,
+    ),
+  }),
+  v.check(
+    (context) => !context.domain_name === !context.certificate_arn,
+    'domain_name and certificate_arn must be set together',
+  ),
+);
+
+/** How tokens of an issuer are told to be good; `functions/platform/tokens.ts` reads it from the environment. */
+export interface OidcIssuer {
+  issuer: string;
+  jwks_uri: string;
+  audience: string;
+  audience_claim: 'aud' | 'client_id';
+  algorithms: string[];
+  typ: string | null;
+}
+
+export interface Config {
+  domain?: { name: string; certificateArn: string };
+  oidc?: OidcIssuer;
+  platformAdmins: string;
+  tokenTtlSeconds: number;
+  alarmEmail?: string;
+  logRetentionDays: RetentionDays;
+}
+
+const NAMES = [
+  'domain_name',
+  'certificate_arn',
+  'oidc_issuer',
+  'oidc_jwks_uri',
+  'oidc_audience',
+  'oidc_audience_claim',
+  'oidc_algorithm',
+  'oidc_typ',
+  'platform_admins',
+  'token_ttl_seconds',
+  'alarm_email',
+  'log_retention_days',
+] as const;
+
+export function configOf({ node }: IConstruct): Config {
+  const set = NAMES.map((name) => [name, node.tryGetContext(name) as unknown]).filter(
+    ([, value]) => value !== undefined,
+  );
+  const parsed = v.safeParse(Context, Object.fromEntries(set));
+  if (!parsed.success) {
+    const faults = parsed.issues.map(({ path, message }) =>
+      [path?.[0]?.key, message].filter(Boolean).join(' '),
+    );
+    throw new Error(
+      `The CDK context is not valid: ${faults.join('; ')}. Set values with -c name=value or in cdk.json.`,
+    );
+  }
+  const context = parsed.output;
+  const { domain_name, certificate_arn, alarm_email, log_retention_days } = context;
+  const oidc = oidcIssuer(context);
+  return {
+    ...(domain_name && certificate_arn && { domain: { name: domain_name, certificateArn: certificate_arn } }),
+    ...(oidc && { oidc }),
+    platformAdmins: context.platform_admins,
+    tokenTtlSeconds: context.token_ttl_seconds,
+    ...(alarm_email && { alarmEmail: alarm_email }),
+    logRetentionDays: log_retention_days,
+  };
+}
+
+function oidcIssuer(context: v.InferOutput<typeof Context>): OidcIssuer | undefined {
+  const { oidc_issuer: issuer } = context;
+  if (!issuer) return undefined;
+  return {
+    issuer,
+    jwks_uri: context.oidc_jwks_uri ?? `${issuer}/jwks`,
+    audience: context.oidc_audience,
+    audience_claim: context.oidc_audience_claim,
+    algorithms: [context.oidc_algorithm],
+    typ: context.oidc_typ === 'none' ? null : context.oidc_typ,
+  };
+}

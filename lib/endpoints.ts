@@ -1,0 +1,36 @@
+import { docsEndpoints } from '../functions/docs/endpoints.ts';
+import { identityEndpoints } from '../functions/identity/endpoints.ts';
+import type { Endpoint } from '../functions/platform/endpoint.ts';
+import { type Domain, type HandlerName, type RouteKey, routes } from '../functions/routes.ts';
+import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
+
+export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<D>, Endpoint> };
+
+/** Who answers each route: the functions serve these, the document is made of what they say about themselves. */
+const endpoints: EndpointsByDomain = {
+  docs: docsEndpoints,
+  identity: identityEndpoints,
+  selftest: selftestEndpoints,
+};
+
+export interface RouteInFull {
+  route: RouteKey;
+  method: string;
+  path: string;
+  domain: Domain;
+  handler: string;
+  permission: (typeof routes)[RouteKey]['permission'];
+  endpoint: Endpoint;
+}
+
+/** Every route with its endpoint, in the order of the table. */
+export function routesInFull(from: EndpointsByDomain = endpoints): RouteInFull[] {
+  return (Object.keys(routes) as RouteKey[]).map((route) => {
+    const { domain, handler, permission } = routes[route];
+    const [method = '', path = ''] = route.split(' ');
+    const endpoint = (from[domain] as Record<string, Endpoint>)[handler];
+    if (!endpoint)
+      throw new Error(`functions/${domain}/endpoints.ts has no ${handler}, which answers ${route}.`);
+    return { route, method, path, domain, handler, permission, endpoint };
+  });
+}

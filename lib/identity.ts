@@ -1,0 +1,87 @@
+import { Construct } from 'constructs';
+import {
+  INVITATION_PARTITIONS,
+  ORG_SLUG_PARTITIONS,
+  ORGS_PARTITION,
+  PROJECT_SLUG_PARTITIONS,
+} from '../functions/identity/keys.ts';
+import { ASSERTION_PARTITIONS } from '../functions/identity/service-account-keys.ts';
+import {
+  AUDIT_PARTITIONS,
+  FEED_PARTITIONS,
+  ORG_PARTITIONS,
+  PROJECT_PARTITIONS,
+  SERVICE_ACCOUNT_PARTITIONS,
+  SIGNING_PARTITION,
+  USER_PARTITIONS,
+} from '../functions/platform/keys.ts';
+import { TICKET_PARTITIONS } from '../functions/socket/keys.ts';
+import { configOf } from './config.ts';
+import { grantItems } from './grants.ts';
+import type { Kernel } from './kernel.ts';
+import { PlatformFunction } from './platform-function.ts';
+import type { Socket } from './socket.ts';
+
+export interface IdentityProps {
+  kernel: Kernel;
+  socket: Socket;
+}
+
+/** Organisations, projects, people, service accounts and their tokens; the audit log and the event feed to read. */
+export class Identity extends Construct {
+  readonly api: PlatformFunction;
+
+  constructor(scope: Construct, id: string, { kernel, socket }: IdentityProps) {
+    super(scope, id);
+    const { control } = kernel;
+    this.api = new PlatformFunction(this, 'Api', {
+      entry: 'functions/identity/api.ts',
+      description:
+        'Answers requests about organisations, projects, people and service accounts; issues tokens.',
+      memoryMb: 1024,
+      // Rates are counted in each instance, so the number of instances is what bounds them.
+      concurrencyMax: 50,
+      environment: {
+        ...kernel.environment,
+        SOCKET_URL: socket.url,
+        TOKEN_TTL_SECONDS: String(configOf(this).tokenTtlSeconds),
+      },
+    });
+    kernel.grant(this.api);
+    kernel.grantSign(this.api);
+
+    const places = [ORG_PARTITIONS, PROJECT_PARTITIONS];
+    const people = [USER_PARTITIONS, SERVICE_ACCOUNT_PARTITIONS];
+    grantItems(this.api, control, {
+      actions: [
+        'GetItem',
+        'BatchGetItem',
+        'Query',
+        'PutItem',
+        'UpdateItem',
+        'DeleteItem',
+        'ConditionCheckItem',
+      ],
+      partitions: [...places, ...people, INVITATION_PARTITIONS],
+    });
+    grantItems(this.api, control, {
+      actions: ['PutItem', 'DeleteItem'],
+      partitions: [ORG_SLUG_PARTITIONS, PROJECT_SLUG_PARTITIONS],
+    });
+    grantItems(this.api, control, {
+      actions: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      partitions: [SIGNING_PARTITION],
+    });
+    // An assertion is used once and never again: its row is only ever added.
+    grantItems(this.api, control, {
+      actions: ['PutItem'],
+      partitions: [ASSERTION_PARTITIONS, TICKET_PARTITIONS],
+    });
+    grantItems(this.api, control, { actions: ['Query'], partitions: [AUDIT_PARTITIONS, FEED_PARTITIONS] });
+    grantItems(this.api, control, {
+      actions: ['Query'],
+      partitions: [...places, ORGS_PARTITION, AUDIT_PARTITIONS],
+      index: 'gsi1',
+    });
+  }
+}

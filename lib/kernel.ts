@@ -1,0 +1,72 @@
+import { Stack } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IConstruct } from 'constructs';
+import type { Variable } from '../functions/platform/environment.ts';
+import {
+  AUDIT_PARTITIONS,
+  ORG_PARTITIONS,
+  OUTBOX_PARTITIONS,
+  PROJECT_PARTITIONS,
+  RECEIPT_PARTITIONS,
+  SERVICE_ACCOUNT_PARTITIONS,
+  SIGNING_PARTITION,
+  USER_PARTITIONS,
+} from '../functions/platform/keys.ts';
+import type { Api } from './api.ts';
+import { configOf } from './config.ts';
+import type { DataStack } from './data-stack.ts';
+import { grantItems } from './grants.ts';
+import type { PlatformFunction } from './platform-function.ts';
+
+/** What the kernel in functions/platform needs in every function that answers requests, whatever its domain. */
+export class Kernel {
+  readonly environment: Partial<Record<Variable, string>>;
+  readonly control: ITable;
+  private readonly signingKeys: IKey[];
+
+  constructor(scope: IConstruct, data: DataStack, api: Api) {
+    const { oidc = data.people?.oidc, platformAdmins } = configOf(scope);
+    this.control = data.control;
+    this.signingKeys = data.signingKeys;
+    this.environment = {
+      CONTROL_TABLE: data.control.tableName,
+      OIDC_ISSUERS: Stack.of(scope).toJsonString([oidc]),
+      PLATFORM_ADMINS: platformAdmins,
+      SIGNING_KEY_IDS: data.signingKeys.map((key) => key.keyArn).join(','),
+      TOKEN_ISSUER: api.url,
+    };
+  }
+
+  /** Knowing who calls and what they may; and the records of a change: audit, outbox, receipt. None can be altered. */
+  grant(fn: PlatformFunction): void {
+    grantItems(fn, this.control, {
+      actions: ['BatchGetItem'],
+      partitions: [
+        USER_PARTITIONS,
+        SERVICE_ACCOUNT_PARTITIONS,
+        PROJECT_PARTITIONS,
+        ORG_PARTITIONS,
+        SIGNING_PARTITION,
+      ],
+    });
+    fn.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['kms:GetPublicKey'],
+        resources: this.signingKeys.map((key) => key.keyArn),
+      }),
+    );
+    grantItems(fn, this.control, {
+      actions: ['PutItem'],
+      partitions: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS],
+    });
+    grantItems(fn, this.control, { actions: ['GetItem'], partitions: [RECEIPT_PARTITIONS] });
+  }
+
+  grantSign(fn: PlatformFunction): void {
+    fn.addToRolePolicy(
+      new PolicyStatement({ actions: ['kms:Sign'], resources: this.signingKeys.map((key) => key.keyArn) }),
+    );
+  }
+}

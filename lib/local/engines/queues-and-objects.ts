@@ -1,0 +1,86 @@
+import { mkdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { buildApp } from 'fauxqs';
+
+const OBJECT_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface QueuesAndObjects {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * fauxqs, the SQS and S3 server from npm, inside this process. Put together by hand because its own start
+ * function listens on every interface. With a data folder all of it lives in one SQLite file there; without
+ * one it lives in memory. It checks neither signature nor permission: the front door has done both.
+ */
+export async function startQueuesAndObjects(options: { dataDir?: string } = {}): Promise<QueuesAndObjects> {
+  const { buildApp, PersistenceManager, SqsStore, SnsStore, S3Store } = await loadParts();
+  const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
+  const persistence =
+    options.dataDir === undefined ? undefined : openPersistence(PersistenceManager, options.dataDir);
+  if (persistence) {
+    // Loaded first and attached after: the other way round, loading would write everything anew.
+    persistence.load(stores.sqsStore, stores.snsStore, stores.s3Store);
+    for (const store of Object.values(stores)) store.persistence = persistence;
+    for (const queue of stores.sqsStore.allQueues()) queue.persistence = persistence;
+  }
+  const app = buildApp({ logger: false, stores: stores as unknown as NonNullable<BuildAppStores> });
+  acceptAnyObject(app);
+  if (persistence) app.addHook('preClose', () => persistence.close());
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, stop: () => app.close() };
+}
+
+type App = ReturnType<typeof buildApp>;
+type BuildAppStores = NonNullable<Parameters<typeof buildApp>[0]>['stores'];
+
+/** What we touch of the parts that fauxqs does not export. */
+interface Store {
+  persistence?: Persistence;
+}
+interface Persistence {
+  db: { prepare(sql: string): { run(...values: unknown[]): void } };
+  load(sqs: Store, sns: Store, s3: Store): void;
+  updateMessageReady(messageId: string): void;
+  close(): void;
+}
+interface Parts {
+  buildApp: typeof buildApp;
+  PersistenceManager: new (dataDir: string) => Persistence;
+  SqsStore: new () => Store & { allQueues(): Iterable<Store> };
+  SnsStore: new () => Store;
+  S3Store: new () => Store;
+}
+
+async function loadParts(): Promise<Parts> {
+  const main = import.meta.resolve('fauxqs');
+  const modules = ['app.js', 'persistence.js', 'sqs/sqsStore.js', 'sns/snsStore.js', 's3/s3Store.js'];
+  const loaded = await Promise.all(
+    modules.map((path) => import(new URL(path, main).href) as Promise<object>),
+  );
+  return Object.assign({}, ...loaded) as Parts;
+}
+
+function openPersistence(PersistenceManager: Parts['PersistenceManager'], dataDir: string): Persistence {
+  mkdirSync(dataDir, { recursive: true });
+  const persistence = new PersistenceManager(dataDir);
+  // fauxqs 2.4.1 clears the receive count too, a column that may not be null: a message made visible at once
+  // (ChangeMessageVisibility 0) would be answered with a 500 and lost.
+  persistence.updateMessageReady = (messageId) =>
+    persistence.db
+      .prepare(
+        'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
+      )
+      .run(messageId);
+  return persistence;
+}
+
+/** An object may be larger than fauxqs's limit, and of any content type: also that of a form. */
+function acceptAnyObject(app: App): void {
+  for (const type of ['*', 'application/x-www-form-urlencoded']) app.removeContentTypeParser(type);
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: OBJECT_BYTES_MAX }, (_request, body, done) =>
+    done(null, body),
+  );
+}

@@ -1,0 +1,71 @@
+import { ACCOUNT, AwsError } from '../aws.ts';
+
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 1000;
+const IMAGE_IDS_MAX = 100;
+const REPOSITORY_NAME = /^(?:[a-z0-9]+(?:[._-][a-z0-9]+)*\/)*[a-z0-9]+(?:[._-][a-z0-9]+)*$/;
+
+export type TagMutability = 'MUTABLE' | 'IMMUTABLE';
+
+export interface ImageId {
+  imageDigest?: string;
+  imageTag?: string;
+}
+
+/** The union of what the served operations take; each reads its own part, through the checks below. */
+export interface EcrInput {
+  repositoryName?: string;
+  repositoryNames?: string[];
+  imageTagMutability?: string;
+  imageIds?: ImageId[];
+  filter?: { tagStatus?: 'TAGGED' | 'UNTAGGED' | 'ANY' };
+  force?: boolean;
+  maxResults?: number;
+  nextToken?: string;
+}
+
+export function repositoryName(name: string | undefined): string {
+  if (typeof name === 'string' && name.length >= 2 && name.length <= 256 && REPOSITORY_NAME.test(name))
+    return name;
+  throw invalid('repositoryName', `must satisfy regular expression '${REPOSITORY_NAME.source.slice(1, -1)}'`);
+}
+
+export function tagMutability(value: string | undefined): TagMutability {
+  if (value === undefined) return 'MUTABLE';
+  if (value === 'MUTABLE' || value === 'IMMUTABLE') return value;
+  throw invalid('imageTagMutability', 'must be MUTABLE or IMMUTABLE');
+}
+
+export function imageIds(ids: ImageId[] | undefined): ImageId[] {
+  if (ids === undefined || ids.length === 0 || ids.length > IMAGE_IDS_MAX) {
+    throw invalid('imageIds', `must have 1 to ${IMAGE_IDS_MAX} members`);
+  }
+  if (ids.some((id) => id.imageDigest === undefined && id.imageTag === undefined)) {
+    throw invalid('imageIds', 'each must name a digest or a tag');
+  }
+  return ids;
+}
+
+/** One page of things ordered by their key; the key of the last one leads to the next. */
+export function page<T>(
+  all: T[],
+  key: (item: T) => string,
+  input: EcrInput,
+): { items: T[]; nextToken?: string } {
+  const { maxResults = PAGE_DEFAULT, nextToken = '' } = input;
+  if (!(maxResults >= 1 && maxResults <= PAGE_MAX)) throw invalid('maxResults', `must be 1 to ${PAGE_MAX}`);
+  const rest = all.filter((item) => key(item) > nextToken);
+  const items = rest.slice(0, maxResults);
+  const last = items.at(-1);
+  return rest.length > items.length && last !== undefined ? { items, nextToken: key(last) } : { items };
+}
+
+export function repositoryNotFound(name: string): AwsError {
+  const message = `The repository with name '${name}' does not exist in the registry with id '${ACCOUNT}'`;
+  return new AwsError('RepositoryNotFoundException', message);
+}
+
+function invalid(parameter: string, constraint: string): AwsError {
+  const message = `Invalid parameter at '${parameter}' failed to satisfy constraint: '${constraint}'`;
+  return new AwsError('InvalidParameterException', message);
+}

@@ -1,0 +1,98 @@
+import { AwsError, type AwsRequest, type AwsResponse, type Service } from '../aws.ts';
+import { forward, messageHeaders } from '../forward.ts';
+import type { Iam } from '../iam.ts';
+import { deleteObjects } from './s3-delete-objects.ts';
+import { listBucket, readOperation, type S3Target } from './s3-operations.ts';
+import { checkCondition, checkDigests, checkVersion, isConditional } from './s3-preconditions.ts';
+
+const ANSWER_SECONDS_MAX = 30;
+
+const reads = new Set(['GetObject', 'HeadObject']);
+const writes = new Set(['PutObject', 'CompleteMultipartUpload']);
+
+/** Objects, in front of the engine that keeps them; adds what it leaves out: checksums and conditional writes. */
+export function createS3Service(options: { url: () => string; iam: Iam }): Service {
+  const turns = new Turns();
+
+  const call = async (method: string, target: S3Target, request?: AwsRequest) => {
+    const { authorization: _, ...headers } = messageHeaders(request?.headers ?? {});
+    const search = request && request.query.size > 0 ? `?${request.query.toString()}` : '';
+    const engine = { name: 'The object engine', url: options.url(), secondsMax: ANSWER_SECONDS_MAX };
+    const path = enginePath(target) + search;
+    const answer = await forward(engine, { method, path, headers, body: request?.body ?? '' });
+    if (answer.status === 500) throw new Error(`the object engine failed: ${answer.body.toString('utf8')}`);
+    return answer;
+  };
+
+  return {
+    scope: 's3',
+    protocol: 'rest-xml',
+    access: (request) => readOperation(withHoistedHeaders(request)).access,
+
+    async handle(received): Promise<AwsResponse> {
+      const request = withHoistedHeaders(received);
+      const { name, target } = readOperation(request);
+      checkDigests(request);
+      checkVersion(request);
+      if (name === 'DeleteObjects') {
+        return deleteObjects(request, target.bucket, options.iam, (key) =>
+          call('DELETE', { ...target, key }),
+        );
+      }
+      if (writes.has(name)) {
+        return turns.take(request.path, async () => {
+          if (isConditional(request)) checkCondition(request, await call('HEAD', target));
+          return call(request.method, target, request);
+        });
+      }
+      const answer = await call(request.method, target, request);
+      if (!reads.has(name)) return answer;
+      // Who may not list the bucket may not learn either that an object is missing: AWS answers 403.
+      if (answer.status === 404) options.iam.authorize(request.principal, listBucket(target));
+      return answer.status < 300 ? withOverrides(request, answer) : answer;
+    },
+  };
+}
+
+/** One write at a time for each key, so that of two conditional ones only one finds the key free. */
+class Turns {
+  #last = new Map<string, Promise<unknown>>();
+
+  async take<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.#last.get(key) ?? Promise.resolve()).then(work, work);
+    this.#last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(key) === mine) this.#last.delete(key);
+    }
+  }
+}
+
+/** Built from what was authorized, not from what was sent; with a slash, as a bucket may be called `health`. */
+function enginePath({ bucket, key }: S3Target): string {
+  return bucket === '' ? '/' : `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/**
+ * Presigned URLs carry in the query what other requests carry as headers. A checksum there is ignored, as S3 ignores it:
+ * the SDK puts that of an empty body. To bind an upload to its checksum, presign with it among `unhoistableHeaders`.
+ */
+function withHoistedHeaders(request: AwsRequest): AwsRequest {
+  const hoisted = [...request.query].filter(([name]) => /^x-amz-(?!.*checksum)/.test(name));
+  return { ...request, headers: { ...Object.fromEntries(hoisted), ...request.headers } };
+}
+
+const overridable = /^response-(content-(type|language|disposition|encoding)|cache-control|expires)$/;
+
+/** `response-content-disposition` and its like let a presigned link name the file it downloads. */
+function withOverrides({ query }: AwsRequest, answer: AwsResponse): AwsResponse {
+  const overrides = [...query].filter(([name]) => overridable.test(name));
+  if (overrides.some(([, value]) => /[^\t\x20-\x7e]/.test(value))) {
+    throw new AwsError('InvalidArgument', 'A header of the answer can only be made of printable ASCII.');
+  }
+  const headers = Object.fromEntries(
+    overrides.map(([name, value]) => [name.slice('response-'.length), value]),
+  );
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}

@@ -1,0 +1,157 @@
+import type { Answer, ProblemKind, Ref, Schema } from '../functions/docs/document.ts';
+import { type ProblemCode, PROBLEMS } from '../functions/platform/errors.ts';
+import { scopeOf } from '../functions/routes.ts';
+import type { RouteInFull } from './endpoints.ts';
+
+/** All but the one that never leaves the platform: it means that the first answer is given again. */
+const SHOWN = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => code !== 'idempotency.replayed');
+
+export const problemKinds: ProblemKind[] = SHOWN.map((code) => ({ code, ...PROBLEMS[code] }));
+
+/** RFC 9457, with a code to match on. */
+export const Problem: Schema = {
+  type: 'object',
+  description: 'Why a request was refused.',
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: SHOWN, description: 'Part of the API: match on it' },
+    correlation_id: { type: 'string', description: 'Under this id the request is found in the log' },
+    retryable: { type: 'boolean', description: 'Whether the same request may succeed later, unchanged' },
+    errors: {
+      type: 'array',
+      description: 'Everything wrong with the input, at once',
+      items: {
+        type: 'object',
+        properties: {
+          pointer: { type: 'string', description: 'JSON pointer; ? begins the query' },
+          detail: { type: 'string' },
+        },
+        required: ['pointer', 'detail'],
+      },
+    },
+  },
+  required: ['type', 'title', 'status', 'code', 'correlation_id', 'retryable'],
+};
+
+const STATUSES: Record<number, { name: string; description: string; headers?: Record<string, Ref> }> = {
+  400: { name: 'BadRequest', description: 'The request is not valid' },
+  401: {
+    name: 'Unauthorized',
+    description: 'The caller did not prove who they are',
+    headers: { 'WWW-Authenticate': header('WwwAuthenticate') },
+  },
+  403: { name: 'Forbidden', description: "The caller's role does not allow it" },
+  404: { name: 'NotFound', description: "There is no such thing, or it is somebody else's" },
+  409: { name: 'Conflict', description: 'The state of things does not allow it now' },
+  412: { name: 'PreconditionFailed', description: 'It has changed since the caller read it' },
+  413: { name: 'TooLarge', description: 'The body is too large' },
+  415: { name: 'UnsupportedMediaType', description: 'The body is not application/json' },
+  422: { name: 'OtherBody', description: 'The idempotency key was used for another request' },
+  429: {
+    name: 'TooManyRequests',
+    description: 'The caller is over a limit',
+    headers: {
+      'Retry-After': header('RetryAfter'),
+      'RateLimit-Policy': header('RateLimitPolicy'),
+      RateLimit: header('RateLimit'),
+    },
+  },
+  500: { name: 'InternalError', description: 'Something went wrong on our side' },
+  503: {
+    name: 'Unavailable',
+    description: 'A part of the platform does not answer; try again',
+    headers: { 'Retry-After': header('RetryAfter') },
+  },
+};
+
+function statusOf(code: ProblemCode) {
+  const { status } = PROBLEMS[code];
+  const known = STATUSES[status];
+  if (!known) throw new Error(`lib/openapi-problems.ts says nothing of status ${status}, which ${code} has.`);
+  return { status, ...known };
+}
+
+/** One answer a status, for all routes that may give it; the first code of the status is its example. */
+export function problemAnswers(): Record<string, Answer> {
+  const answers: Record<string, Answer> = {};
+  for (const code of SHOWN) {
+    const { status, name, description, headers } = statusOf(code);
+    answers[name] ??= {
+      description,
+      headers: { 'X-Request-ID': header('RequestId'), ...headers },
+      content: {
+        'application/problem+json': {
+          schema: { $ref: '#/components/schemas/Problem' },
+          example: exampleOf(code, status),
+        },
+      },
+    };
+  }
+  return answers;
+}
+
+function exampleOf(code: ProblemCode, status: number) {
+  const { title, retryable } = PROBLEMS[code];
+  return { type: `urn:gpuaas:problem:${code}`, title, status, code, correlation_id: 'look-1', retryable };
+}
+
+export function problemRefs(codes: ProblemCode[]): Record<string, Ref> {
+  const named = codes.map(statusOf).sort((a, b) => a.status - b.status);
+  return Object.fromEntries(
+    named.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]),
+  );
+}
+
+/** Every code a route may refuse with: what its kind implies, and what its endpoint says besides. */
+export function problemCodesOf(route: RouteInFull): ProblemCode[] {
+  const { endpoint, permission } = route;
+  const codes = new Set<ProblemCode>([
+    'request.invalid',
+    'internal',
+    'unavailable',
+    ...(permission === 'iam' ? [] : (['rate.exceeded'] as const)),
+    ...codesOfCaller(route),
+    ...codesOfPlaces(route),
+    ...(endpoint.kind === 'command' ? codesOfCommand(endpoint.spec.idempotency) : []),
+    ...(endpoint.spec.denied ? [endpoint.spec.denied] : []),
+    ...(endpoint.spec.refusals ?? []),
+  ]);
+  return SHOWN.filter((code) => codes.has(code));
+}
+
+function codesOfCaller({ permission, endpoint }: RouteInFull): ProblemCode[] {
+  // A public route that is sent something is one where credentials are tried.
+  if (permission === 'public') return endpoint.kind === 'command' ? ['auth.assertion_refused'] : [];
+  if (permission === 'iam') return ['auth.missing'];
+  const token: ProblemCode[] = ['auth.missing', 'auth.invalid', 'auth.revoked'];
+  return permission === 'signed_in' ? token : [...token, 'permission.denied'];
+}
+
+/** Things a path names by id are unknown to whoever may not see them. */
+function codesOfPlaces({ route, path }: RouteInFull): ProblemCode[] {
+  const scope = scopeOf(route);
+  const named = [...path.matchAll(/\{(\w+)_id\}/g)].map(([, noun]) => (noun === 'user' ? 'member' : noun));
+  return [scope, ...named]
+    .map((noun) => `${noun}.unknown`)
+    .filter((code): code is ProblemCode => code in PROBLEMS);
+}
+
+function codesOfCommand(idempotency: 'required' | 'optional' | 'none' | undefined): ProblemCode[] {
+  return [
+    'request.malformed',
+    'request.media_type',
+    'request.too_large',
+    'request.conflict',
+    'precondition.failed',
+    'idempotency.key_invalid',
+    ...(idempotency === 'none' ? [] : (['idempotency.other_body', 'idempotency.in_flight'] as const)),
+    ...(idempotency === 'required' ? (['idempotency.key_missing'] as const) : []),
+  ];
+}
+
+function header(name: string): Ref {
+  return { $ref: `#/components/headers/${name}` };
+}

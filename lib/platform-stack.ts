@@ -1,0 +1,39 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { Alarms } from './alarms.ts';
+import { Api } from './api.ts';
+import type { DataStack } from './data-stack.ts';
+import { Docs } from './docs.ts';
+import { Identity } from './identity.ts';
+import { Kernel } from './kernel.ts';
+import { Relay } from './relay.ts';
+import { Selftest } from './selftest.ts';
+import { Socket } from './socket.ts';
+
+export interface PlatformStackProps extends StackProps {
+  data: DataStack;
+  version: string;
+}
+
+/** What can be deployed again at any time: everything that moves, and nothing that must be kept. */
+export class PlatformStack extends Stack {
+  constructor(scope: Construct, id: string, { data, version, ...props }: PlatformStackProps) {
+    super(scope, id, props);
+    const { control } = data;
+
+    const api = new Api(this, 'Api');
+    const socket = new Socket(this, 'Socket', { control });
+    const kernel = new Kernel(this, data, api);
+
+    const selftest = new Selftest(this, 'Selftest', { kernel, socket, version });
+    const identity = new Identity(this, 'Identity', { kernel, socket });
+    const docs = new Docs(this, 'Docs', { kernel });
+    api.serve({ selftest: selftest.api, identity: identity.api, docs: docs.api });
+
+    new Relay(this, 'Relay', { control, socket, selftest });
+    new Alarms(this, 'Alarms');
+
+    new CfnOutput(this, 'ApiUrl', { value: api.url });
+    new CfnOutput(this, 'SocketUrl', { value: socket.url });
+  }
+}

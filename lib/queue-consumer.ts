@@ -1,0 +1,42 @@
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { PlatformFunction, type PlatformFunctionProps } from './platform-function.ts';
+import { WorkQueue } from './work-queue.ts';
+
+// What AWS recommends: room for the function's own time and for the polls that are throttled meanwhile.
+const VISIBILITY_PER_TIMEOUT = 6;
+
+export interface QueueConsumerProps extends PlatformFunctionProps {
+  timeoutSeconds: number;
+  batchSize?: number;
+}
+
+/** A function and the queue it reads. A message that keeps failing ends in the queue's failure queue. */
+export class QueueConsumer extends PlatformFunction {
+  readonly work: WorkQueue;
+
+  constructor(scope: Construct, id: string, props: QueueConsumerProps) {
+    super(scope, id, props);
+    this.work = new WorkQueue(this, 'Work', {
+      visibilitySeconds: props.timeoutSeconds * VISIBILITY_PER_TIMEOUT,
+    });
+    this.addToRolePolicy(
+      new PolicyStatement({
+        actions: [
+          'sqs:ReceiveMessage',
+          'sqs:DeleteMessage',
+          'sqs:ChangeMessageVisibility',
+          'sqs:GetQueueAttributes',
+        ],
+        resources: [this.work.queue.queueArn],
+      }),
+    );
+    new EventSourceMapping(this, 'Mapping', {
+      target: this,
+      eventSourceArn: this.work.queue.queueArn,
+      batchSize: props.batchSize ?? 10,
+      reportBatchItemFailures: true,
+    });
+  }
+}

@@ -1,0 +1,128 @@
+import { Duration } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import {
+  OPEN_SELFTESTS,
+  SELFTEST_KIND,
+  SELFTEST_PARTITIONS,
+  SELFTEST_TOPICS,
+} from '../functions/selftest/keys.ts';
+import { SUBSCRIPTION_KIND, TICKET_PARTITIONS } from '../functions/socket/keys.ts';
+import { grantItems } from './grants.ts';
+import type { Kernel } from './kernel.ts';
+import { PlatformFunction } from './platform-function.ts';
+import { QueueConsumer } from './queue-consumer.ts';
+import { Schedule } from './schedule.ts';
+import type { Socket } from './socket.ts';
+import { StreamConsumer } from './stream-consumer.ts';
+import { Workflow } from './workflow.ts';
+
+export interface SelftestProps {
+  kernel: Kernel;
+  socket: Socket;
+  version: string;
+}
+
+/** One run over every wire the platform has: request, table, stream, workflow, queue, answer, push. */
+export class Selftest extends Construct {
+  readonly api: PlatformFunction;
+  readonly machineArn: string;
+
+  constructor(scope: Construct, id: string, { kernel, socket, version }: SelftestProps) {
+    super(scope, id);
+    const { control } = kernel;
+    const CONTROL_TABLE = control.tableName;
+    const runs = [SELFTEST_PARTITIONS];
+
+    this.api = new PlatformFunction(this, 'Api', {
+      entry: 'functions/selftest/api.ts',
+      description: 'Answers health and self-test requests.',
+      concurrencyMax: 10,
+      environment: { ...kernel.environment, SOCKET_URL: socket.url, PLATFORM_VERSION: version },
+    });
+    kernel.grant(this.api);
+    grantItems(this.api, control, { actions: ['GetItem', 'PutItem'], partitions: runs });
+    grantItems(this.api, control, { actions: ['PutItem'], partitions: [TICKET_PARTITIONS] });
+
+    const answer = new QueueConsumer(this, 'Answer', {
+      entry: 'functions/selftest/answer-selftest.ts',
+      description: 'Takes the task off the queue and answers the waiting workflow.',
+      timeoutSeconds: 5,
+      environment: { CONTROL_TABLE },
+    });
+    grantItems(answer, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+
+    const dispatch = new PlatformFunction(this, 'Dispatch', {
+      entry: 'functions/selftest/dispatch-selftest.ts',
+      description: 'Keeps the task token and sends the task.',
+      environment: { CONTROL_TABLE, SELFTEST_QUEUE_URL: answer.work.queue.queueUrl },
+    });
+    grantItems(dispatch, control, { actions: ['PutItem', 'UpdateItem'], partitions: runs });
+    dispatch.addToRolePolicy(
+      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [answer.work.queue.queueArn] }),
+    );
+
+    const end = new PlatformFunction(this, 'End', {
+      entry: 'functions/selftest/end-selftest.ts',
+      description: 'Writes the verdict of a run.',
+      environment: { CONTROL_TABLE },
+    });
+    grantItems(end, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+
+    const workflow = new Workflow(this, 'Run', {
+      name: 'run-selftest',
+      tasks: { DispatchSelftest: dispatch, EndSelftest: end },
+    });
+    this.machineArn = workflow.stateMachineArn;
+    answer.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['states:SendTaskSuccess', 'states:SendTaskFailure'],
+        resources: [this.machineArn],
+      }),
+    );
+
+    const push = new StreamConsumer(this, 'Push', {
+      entry: 'functions/selftest/push-selftest.ts',
+      description: 'Tells whoever follows a run what became of it.',
+      table: control,
+      filters: [
+        { eventName: ['INSERT', 'MODIFY'], dynamodb: { NewImage: { kind: { S: [SELFTEST_KIND] } } } },
+        {
+          eventName: ['INSERT'],
+          dynamodb: {
+            NewImage: { kind: { S: [SUBSCRIPTION_KIND] }, topic: { S: [{ prefix: SELFTEST_TOPICS }] } },
+          },
+        },
+      ],
+      // A push that comes late is worth nothing, and the follower can always ask.
+      retriesMax: 2,
+      environment: { CONTROL_TABLE, SOCKET_URL: socket.url },
+    });
+    grantItems(push, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+    socket.grantPushTo(push, control);
+
+    const sweep = new PlatformFunction(this, 'Sweep', {
+      entry: 'functions/selftest/sweep-selftests.ts',
+      description: 'Starts runs the stream missed and ends runs that hang.',
+      timeoutSeconds: 60,
+      // Two sweeps at once would do the same work against each other.
+      concurrencyMax: 1,
+      environment: { CONTROL_TABLE, SELFTEST_MACHINE_ARN: this.machineArn },
+    });
+    grantItems(sweep, control, { actions: ['Query'], partitions: [OPEN_SELFTESTS], index: 'gsi1' });
+    grantItems(sweep, control, { actions: ['UpdateItem'], partitions: runs });
+    this.grantStart(sweep);
+    new Schedule(this, 'SweepSchedule', {
+      run: sweep,
+      every: Duration.minutes(5),
+      description: 'Repairs self-test runs.',
+    });
+  }
+
+  /** The right to start the workflow of a run. */
+  grantStart(fn: PlatformFunction): void {
+    fn.addToRolePolicy(
+      new PolicyStatement({ actions: ['states:StartExecution'], resources: [this.machineArn] }),
+    );
+  }
+}

@@ -1,0 +1,117 @@
+import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { type CfnApi, WebSocketApi, WebSocketStage } from 'aws-cdk-lib/aws-apigatewayv2';
+import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { FEED_PARTITIONS } from '../functions/platform/keys.ts';
+import { SELFTEST_PARTITIONS } from '../functions/selftest/keys.ts';
+import { CONNECTION_PARTITIONS, TICKET_PARTITIONS, TOPIC_PARTITIONS } from '../functions/socket/keys.ts';
+import { acknowledge } from './acknowledge.ts';
+import { grantItems } from './grants.ts';
+import { PlatformFunction } from './platform-function.ts';
+import { PREFIXES } from './wildcards.ts';
+
+const STAGE = 'live';
+
+/** The WebSocket API: a ticket opens a connection, the connection follows one topic, functions push to it. */
+export class Socket extends Construct {
+  /** `wss://…/live`; functions that push reach the connections through the same address. */
+  readonly url: string;
+  private readonly api: WebSocketApi;
+
+  constructor(scope: Construct, id: string, { control }: { control: ITable }) {
+    super(scope, id);
+    this.api = new WebSocketApi(this, 'Api', {
+      apiName: `${Stack.of(this).stackName}-socket`,
+      description: 'Pushes what happens to whoever follows it.',
+    });
+    // From the API's own endpoint: the address CDK would compose names the cloud's host wherever it runs.
+    this.url = `${this.api.apiEndpoint}/${STAGE}`;
+
+    const connect = new PlatformFunction(this, 'Connect', {
+      entry: 'functions/socket/connect.ts',
+      description: 'Opens a connection for whoever holds an unused ticket.',
+      environment: { CONTROL_TABLE: control.tableName },
+    });
+    grantItems(connect, control, { actions: ['DeleteItem'], partitions: [TICKET_PARTITIONS] });
+    grantItems(connect, control, { actions: ['PutItem'], partitions: [CONNECTION_PARTITIONS] });
+
+    const disconnect = new PlatformFunction(this, 'Disconnect', {
+      entry: 'functions/socket/disconnect.ts',
+      description: 'Forgets a connection and what it followed.',
+      environment: { CONTROL_TABLE: control.tableName },
+    });
+    this.grantFollowing(disconnect, control, ['GetItem', 'DeleteItem'], ['DeleteItem']);
+
+    const message = new PlatformFunction(this, 'Message', {
+      entry: 'functions/socket/message.ts',
+      description: 'Answers what clients send: subscribing, and telling what happened so far.',
+      environment: { CONTROL_TABLE: control.tableName, SOCKET_URL: this.url },
+    });
+    this.grantFollowing(message, control, ['GetItem'], ['PutItem']);
+    // Where the followed thing stands, whatever it is.
+    grantItems(message, control, {
+      actions: ['GetItem'],
+      partitions: [SELFTEST_PARTITIONS, FEED_PARTITIONS],
+    });
+    this.grantPost(message);
+
+    const routes = { $connect: connect, $disconnect: disconnect, $default: message };
+    for (const [route, fn] of Object.entries(routes)) {
+      this.api.addRoute(route, {
+        integration: new WebSocketLambdaIntegration(`${fn.node.id}Integration`, fn),
+      });
+    }
+    acknowledge(
+      this.api,
+      'AwsSolutions-APIG4',
+      'A browser cannot sign the request that opens a WebSocket: the connect function lets in only who holds a single-use ticket, and the other routes exist only inside a connection it let in.',
+    );
+    const stage = new WebSocketStage(this, 'Stage', {
+      webSocketApi: this.api,
+      stageName: STAGE,
+      autoDeploy: true,
+      throttle: { rateLimit: 200, burstLimit: 400 },
+    });
+    acknowledge(
+      stage,
+      'AwsSolutions-APIG1',
+      "A WebSocket stage writes access logs through one role of the whole account, which is not this stack's to set; the functions behind the routes log every refusal.",
+    );
+  }
+
+  /** The right to push to whoever follows a topic, and to forget who has left. */
+  grantPushTo(grantee: PlatformFunction, control: ITable): void {
+    this.grantFollowing(grantee, control, ['DeleteItem'], ['Query', 'DeleteItem']);
+    this.grantPost(grantee);
+  }
+
+  private grantPost(grantee: PlatformFunction): void {
+    const connections = Stack.of(this).formatArn({
+      service: 'execute-api',
+      resource: this.api.apiId,
+      resourceName: `${STAGE}/POST/@connections/*`,
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    });
+    grantee.addToRolePolicy(
+      new PolicyStatement({ actions: PREFIXES.connections.actions.slice(), resources: [connections] }),
+    );
+    const api = Stack.of(this).getLogicalId(this.api.node.defaultChild as CfnApi);
+    acknowledge(
+      grantee.role ?? grantee,
+      `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:execute-api:<AWS::Region>:<AWS::AccountId>:<${api}>/${STAGE}/POST/@connections/*]`,
+      PREFIXES.connections.reason,
+    );
+  }
+
+  private grantFollowing(
+    grantee: PlatformFunction,
+    control: ITable,
+    connections: Parameters<typeof grantItems>[2]['actions'],
+    topics: Parameters<typeof grantItems>[2]['actions'],
+  ): void {
+    grantItems(grantee, control, { actions: connections, partitions: [CONNECTION_PARTITIONS] });
+    grantItems(grantee, control, { actions: topics, partitions: [TOPIC_PARTITIONS] });
+  }
+}

@@ -1,0 +1,39 @@
+import { Duration } from 'aws-cdk-lib';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+
+const KEPT = Duration.days(14);
+
+/** Where work goes that failed for good, until a person has looked at it. Anything in it raises an alarm. */
+export class FailureQueue extends Queue {
+  constructor(scope: Construct, id: string) {
+    super(scope, id, { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: KEPT });
+    acknowledge(this, 'AwsSolutions-SQS3', 'This is the dead-letter queue itself.');
+  }
+}
+
+export interface WorkQueueProps {
+  /** How long a consumer may work on a message before it is given to another. */
+  visibilitySeconds: number;
+  deliveriesMax?: number;
+}
+
+/** A queue of typed tasks, with a failure queue behind it. */
+export class WorkQueue extends Construct {
+  readonly queue: Queue;
+
+  constructor(scope: Construct, id: string, props: WorkQueueProps) {
+    super(scope, id);
+    this.queue = new Queue(this, 'Queue', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(4),
+      visibilityTimeout: Duration.seconds(props.visibilitySeconds),
+      deadLetterQueue: {
+        queue: new FailureQueue(this, 'Failures'),
+        maxReceiveCount: props.deliveriesMax ?? 5,
+      },
+    });
+  }
+}

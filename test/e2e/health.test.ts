@@ -1,0 +1,30 @@
+import { expect, inject, test } from 'vitest';
+
+const { api_url } = inject('platform');
+
+test('health answers anyone with version and time', async () => {
+  const response = await fetch(`${api_url}/api/v1/health`, { headers: { 'x-request-id': 'look-1' } });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-request-id')).toBe('look-1');
+  const body = (await response.json()) as { version: string; time: string };
+  expect(body.version).toMatch(/^\d+\.\d+\.\d+/);
+  expect(Math.abs(Date.parse(body.time) - Date.now())).toBeLessThan(60_000);
+});
+
+test('a path nobody serves is not found', async () => {
+  expect((await fetch(`${api_url}/api/v1/nothing`)).status).toBe(404);
+});
+
+test('the self-test is closed to a caller without AWS credentials', async () => {
+  expect((await fetch(`${api_url}/api/v1/selftests`, { method: 'POST' })).status).toBe(403);
+});
+
+test('a forged signature is refused', async () => {
+  const headers = {
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=AKIAFORGED/20261116/us-east-1/execute-api/aws4_request, SignedHeaders=host;x-amz-date, Signature=00',
+    'x-amz-date': '20261116T000000Z',
+  };
+  const response = await fetch(`${api_url}/api/v1/selftests`, { method: 'POST', headers });
+  expect(response.status).toBe(403);
+});

@@ -1,0 +1,77 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const READY_SECONDS_MAX = 90;
+
+export interface ReadyFile {
+  api_url: string;
+  ws_url: string;
+  aws_endpoint: string;
+  region: string;
+  registry: string | null;
+  docker_host: string | null;
+  aws_credentials_file: string;
+  oidc_issuer: string;
+  demo: { org_id: string; project_id: string };
+}
+
+export interface PlatformCopy {
+  ready: ReadyFile;
+  process: ChildProcess;
+  output(): string;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** A platform in a process of its own, as `npm start` runs it. */
+export async function startCopy(options: {
+  dataDir: string;
+  assembly?: string;
+  root?: string;
+}): Promise<PlatformCopy> {
+  const root = options.root ?? ROOT;
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    join(root, 'bin', 'local.ts'),
+    '--data',
+    options.dataDir,
+    '--port',
+    '0',
+  ];
+  if (options.assembly !== undefined) args.push('--assembly', options.assembly);
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
+    await exited;
+  };
+  const ready = await waitForReady(join(options.dataDir, 'ready.json'), child, () => output);
+  return {
+    ready,
+    process: child,
+    output: () => output,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+async function waitForReady(file: string, child: ChildProcess, output: () => string): Promise<ReadyFile> {
+  const deadline = Date.now() + READY_SECONDS_MAX * 1000;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`The platform ended before it was ready:\n${output()}`);
+    if (existsSync(file)) {
+      const ready = JSON.parse(readFileSync(file, 'utf8')) as ReadyFile & { pid: number };
+      if (ready.pid === child.pid) return ready;
+    }
+    await wait(50);
+  }
+  child.kill('SIGKILL');
+  throw new Error(`The platform was not ready within ${READY_SECONDS_MAX} s:\n${output()}`);
+}

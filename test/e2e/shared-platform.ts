@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startCopy, type ReadyFile } from './platform-copy.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    platform: ReadyFile;
+  }
+}
+
+/** One platform for all end-to-end tests; each test file keeps to an organisation of its own. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-e2e-'));
+  const copy = await startCopy({ dataDir });
+  project.provide('platform', copy.ready);
+  return async () => {
+    await copy.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}

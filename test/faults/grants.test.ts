@@ -1,0 +1,115 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { runSelftest } from '../../bin/selftest/run-selftest.ts';
+import type { Template, TemplateResource } from '../../lib/local/template.ts';
+import { startCopy, type PlatformCopy } from '../e2e/platform-copy.ts';
+import { readCredentials } from '../e2e/signed-fetch.ts';
+import { until } from '../until.ts';
+
+interface Statement {
+  Action: string | string[];
+}
+
+interface Grant {
+  policy: string;
+  index: number;
+  action: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'gpuaas-grants-'));
+const whole = inject('assembly');
+const assembly = join(folder, 'assembly');
+const template = 'GpuaasPlatform.template.json';
+let copy: PlatformCopy;
+let provisioned = 0;
+
+// Not missed by a run that goes well: rights only the cloud exercises, or that are used when something goes wrong.
+const NOT_ON_THE_PATH =
+  /^(logs|xray):|ListStreams|DescribeStream|ChangeMessageVisibility|GetQueueAttributes|SendTaskFailure|DeleteItem|DeleteMessage/;
+const NOT_IN_THE_RUN = /Sweep|Disconnect|^Identity|^Docs/;
+const ONLY_ON_FAILURE = [
+  /^SelftestPush.* (sqs:SendMessage|dynamodb:UpdateItem)$/,
+  // Nobody follows the platform's own feed while the test runs.
+  /^RelayEvents.* (sqs:SendMessage|execute-api:ManageConnections)$/,
+  // The kernel's: the test calls with AWS credentials, once, and needs neither facts nor an earlier receipt.
+  /^SelftestApi.* (kms:GetPublicKey|dynamodb:BatchGetItem)$/,
+];
+// A poll that was under way when the grant went still brings one message.
+const TOO_LATE = /sqs:ReceiveMessage/;
+
+const platform = JSON.parse(readFileSync(join(whole, template), 'utf8')) as Template;
+
+function grants(): Grant[] {
+  const all = Object.entries(platform.Resources ?? {})
+    .filter(([id, resource]) => resource.Type === 'AWS::IAM::Policy' && !NOT_IN_THE_RUN.test(id))
+    .flatMap(([policy, resource]) =>
+      statements(resource).flatMap(({ Action }, index) =>
+        [Action].flat().map((action) => ({ policy, index, action })),
+      ),
+    )
+    .filter(({ action }) => !NOT_ON_THE_PATH.test(action) && !TOO_LATE.test(action))
+    .filter(({ policy, action }) => !ONLY_ON_FAILURE.some((rule) => rule.test(`${policy} ${action}`)));
+  // The last of each role is a grant of its own work, not the ones every consumer has.
+  return process.env['DEEP'] ? all : all.filter(({ policy }, index) => all[index + 1]?.policy !== policy);
+}
+
+function statements(resource: TemplateResource): Statement[] {
+  const { PolicyDocument } = (resource.Properties ?? {}) as { PolicyDocument: { Statement: Statement[] } };
+  return PolicyDocument.Statement;
+}
+
+/** The same template with one action taken out of one statement, or whole. */
+async function apply(without?: Grant): Promise<void> {
+  const changed = structuredClone(platform);
+  const resource = without && changed.Resources?.[without.policy];
+  if (without !== undefined && resource !== undefined) {
+    const statement = statements(resource)[without.index] as Statement;
+    const left = [statement.Action].flat().filter((action) => action !== without.action);
+    if (left.length > 0) statement.Action = left;
+    else statements(resource).splice(without.index, 1);
+  }
+  writeFileSync(join(assembly, template), JSON.stringify(changed));
+  provisioned += 1;
+  await until(
+    () => copy.output().split('applied the changed template').length > provisioned,
+    'the change to be applied',
+  );
+}
+
+beforeAll(async () => {
+  cpSync(whole, assembly, { recursive: true });
+  copy = await startCopy({ dataDir: join(folder, 'data'), assembly });
+});
+
+afterAll(async () => {
+  await copy.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (timeoutSeconds: number) =>
+  runSelftest({
+    apiUrl: copy.ready.api_url,
+    credentials: readCredentials(copy.ready),
+    region: copy.ready.region,
+    timeoutSeconds,
+    onHop: () => undefined,
+  });
+
+describe('a grant taken out of the CDK app fails the self-test here', () => {
+  test('with every grant the self-test passes', async () => {
+    expect(await run(60)).toMatchObject({ passed: true });
+  });
+
+  test.each(grants())('without $action in $policy', async (grant) => {
+    await apply(grant);
+    const mark = copy.output().length;
+    const outcome = await run(8);
+    expect(outcome).toMatchObject({ passed: false });
+    // Whoever may still write tells the person who asked; the engine tells in any case, by action and resource.
+    const denied = new RegExp(`is not authorized to perform: ${grant.action} on resource: arn:aws:\\S+`);
+    expect(JSON.stringify(outcome) + copy.output().slice(mark)).toMatch(denied);
+    await apply();
+  });
+});

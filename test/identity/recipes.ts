@@ -1,0 +1,433 @@
+// How every route is made to succeed: what a call needs to be there, the call itself, and what is known of it
+// beforehand.
+
+import type { ProblemCode } from '../../functions/platform/errors.ts';
+import { newId } from '../../functions/platform/ids.ts';
+import type { RouteKey } from '../../functions/routes.ts';
+import type { Scene } from './scene.ts';
+import { type Call, signAssertion } from './world.ts';
+
+export type ReadRoute = Extract<RouteKey, `GET ${string}`>;
+type CommandRoute = Exclude<RouteKey, ReadRoute>;
+
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Body = Record<string, any>;
+
+export interface Prepared {
+  call: Call;
+  /** As the audit and the events are to name them. */
+  actor: string;
+  /** What the audit is to tell of it, from the answer where only that knows. */
+  about: (reply: Body) => { subject: string; org_id?: string; project_id?: string };
+  /** A call that one of the route's own rules refuses, once the other has been made. */
+  refused?: { call: Call; code: ProblemCode };
+}
+
+interface Command {
+  route: CommandRoute;
+  /** Which way, where a route can be taken in several. */
+  how?: string;
+  prepare: (scene: Scene) => Promise<Prepared>;
+}
+
+const TEAM_ARN = 'arn:aws:sts::111122223333:assumed-role/platform-team/somebody';
+/** What was changed since is at a later one. */
+const FIRST_VERSION = { 'if-match': '"1"' };
+
+type Place = Awaited<ReturnType<Scene['place']>>;
+type Account = Awaited<ReturnType<Scene['account']>>;
+type Told = Pick<Prepared, 'call' | 'refused'> & { subject: string | ((reply: Body) => string) };
+
+const ORG = '/api/v1/orgs/{org_id}';
+const PROJECT = '/api/v1/projects/{project_id}';
+const ACCOUNT = `${PROJECT}/service-accounts/{service_account_id}` as const;
+
+/** By a platform admin, about nothing that is in a place. */
+const onPlatform =
+  (make: (scene: Scene, token: string) => Promise<Told>) =>
+  async (scene: Scene): Promise<Prepared> => {
+    const { id, token } = await scene.platformAdmin();
+    return tell(await make(scene, token), `user:${id}`, {});
+  };
+
+/** By the admin of a new organisation, about that. */
+const inOrg =
+  (make: (scene: Scene, place: Place) => Promise<Told>) =>
+  async (scene: Scene): Promise<Prepared> => {
+    const place = await scene.place();
+    return tell(await make(scene, place), `user:${place.admin.id}`, { org_id: place.org.id });
+  };
+
+/** By the same, about a project of the organisation. */
+const inProject =
+  (make: (scene: Scene, place: Place) => Promise<Told>) =>
+  async (scene: Scene): Promise<Prepared> => {
+    const place = await scene.place();
+    const { id, org_id } = place.project;
+    return tell(await make(scene, place), `user:${place.admin.id}`, { org_id, project_id: id });
+  };
+
+/** By the same, about a service account of the project. */
+const onAccount = (body?: unknown, status: 'active' | 'disabled' = 'active') =>
+  inProject(async (scene, { project, admin }) => {
+    const { id } = await scene.account(project, status);
+    const params = { project_id: project.id, service_account_id: id };
+    const call = { params, body, token: admin.token };
+    return {
+      call,
+      subject: `service_account:${id}`,
+      refused: { call: { ...call, headers: FIRST_VERSION }, code: 'precondition.failed' },
+    };
+  });
+
+/** By a service account, who proves it in the call. */
+const asAccount =
+  (prove: (account: Account) => Promise<Pick<Prepared, 'call' | 'refused'>>) =>
+  async (scene: Scene): Promise<Prepared> => {
+    const { project } = await scene.place();
+    const account = await scene.account(project);
+    const name = `service_account:${account.id}`;
+    const place = { org_id: project.org_id, project_id: project.id };
+    return tell({ ...(await prove(account)), subject: name }, name, place);
+  };
+
+function tell(
+  { call, refused, subject }: Told,
+  actor: string,
+  place: { org_id?: string; project_id?: string },
+): Prepared {
+  const about: Prepared['about'] = (reply) => ({
+    subject: typeof subject === 'string' ? subject : subject(reply),
+    ...place,
+  });
+  return { call, actor, about, ...(refused && { refused }) };
+}
+
+const COMMANDS: Command[] = [
+  {
+    route: 'POST /api/v1/selftests',
+    prepare: async () =>
+      tell(
+        { call: { userArn: TEAM_ARN }, subject: ({ id }) => `selftest:${id}` },
+        `platform_team:${TEAM_ARN}`,
+        {},
+      ),
+  },
+  {
+    route: 'POST /api/v1/admin/selftests',
+    prepare: onPlatform(async (_, token) => ({
+      call: { token },
+      subject: ({ id }) => `selftest:${id}`,
+    })),
+  },
+
+  {
+    route: 'POST /api/v1/orgs',
+    how: 'to administer oneself',
+    prepare: (scene) => newOrg(scene, {}),
+  },
+  {
+    route: 'POST /api/v1/orgs',
+    how: 'for an admin who is invited',
+    prepare: (scene) => newOrg(scene, { invite_admin_email: 'first@example.com' }),
+  },
+  {
+    route: `PATCH ${ORG}`,
+    prepare: inOrg(async (_, { org, admin }) => {
+      const call = { params: { org_id: org.id }, body: { name: 'Renamed' }, token: admin.token };
+      return {
+        call,
+        subject: `org:${org.id}`,
+        refused: { call: { ...call, headers: FIRST_VERSION }, code: 'precondition.failed' },
+      };
+    }),
+  },
+  {
+    route: `PUT ${ORG}/members/{user_id}`,
+    prepare: inOrg(async (scene, { org, admin }) => {
+      const { id } = await scene.member({ org_id: org.id }, 'viewer');
+      const call = { body: { role: 'org_admin' }, token: admin.token };
+      return {
+        call: { ...call, params: { org_id: org.id, user_id: id } },
+        subject: `user:${id}`,
+        refused: {
+          call: { ...call, params: { org_id: org.id, user_id: newId() } },
+          code: 'member.unknown',
+        },
+      };
+    }),
+  },
+  {
+    route: `DELETE ${ORG}/members/{user_id}`,
+    prepare: inOrg(async (scene, { org, project, admin }) => {
+      const { id } = await scene.member({ org_id: org.id, project_id: project.id }, 'viewer');
+      const call = { token: admin.token };
+      return {
+        call: { ...call, params: { org_id: org.id, user_id: id } },
+        subject: `user:${id}`,
+        refused: {
+          call: { ...call, params: { org_id: org.id, user_id: admin.id } },
+          code: 'member.last_admin',
+        },
+      };
+    }),
+  },
+  {
+    route: `POST ${ORG}/invitations`,
+    how: 'to the organisation',
+    prepare: inOrg(async (_, { org, admin }) => {
+      const call = { params: { org_id: org.id }, token: admin.token };
+      const body = { email: 'guest@example.com', role: 'viewer' };
+      return {
+        call: { ...call, body },
+        subject: ({ id }) => `invitation:${id}`,
+        refused: { call: { ...call, body: { ...body, role: 'app_operator' } }, code: 'request.invalid' },
+      };
+    }),
+  },
+  {
+    route: `POST ${ORG}/invitations`,
+    how: 'to a project',
+    prepare: inOrg(async (scene, { org, project, admin }) => {
+      const elsewhere = await scene.place();
+      const call = { params: { org_id: org.id }, token: admin.token };
+      const body = { email: 'guest@example.com', role: 'viewer' };
+      return {
+        call: { ...call, body: { ...body, project_id: project.id } },
+        subject: ({ id }) => `invitation:${id}`,
+        refused: {
+          call: { ...call, body: { ...body, project_id: elsewhere.project.id } },
+          code: 'project.unknown',
+        },
+      };
+    }),
+  },
+  {
+    route: `DELETE ${ORG}/invitations/{invitation_id}`,
+    prepare: inOrg(async (scene, { org, admin }) => {
+      const { id } = await scene.invitation({ org_id: org.id }, 'guest@example.com');
+      const call = { params: { org_id: org.id, invitation_id: id }, token: admin.token };
+      return { call, subject: `invitation:${id}`, refused: { call, code: 'invitation.unknown' } };
+    }),
+  },
+  {
+    route: 'POST /api/v1/invitations/accept',
+    prepare: async (scene) => {
+      const { org } = await scene.place();
+      const guest = await scene.person();
+      const invitation = await scene.invitation({ org_id: org.id }, guest.email);
+      const call = { body: { invitation_token: invitation.token }, token: guest.token };
+      return tell(
+        { call, subject: `invitation:${invitation.id}`, refused: { call, code: 'invitation.unknown' } },
+        `user:${guest.id}`,
+        { org_id: org.id },
+      );
+    },
+  },
+
+  {
+    route: `POST ${ORG}/projects`,
+    prepare: async (scene) => {
+      const { org, admin } = await scene.place();
+      const body = { name: 'New', slug: scene.slug(), description: 'All of it' };
+      const call = { params: { org_id: org.id }, body, token: admin.token };
+      return {
+        call,
+        actor: `user:${admin.id}`,
+        about: ({ id }) => ({ subject: `project:${id}`, org_id: org.id, project_id: id as string }),
+        refused: { call, code: 'project.slug_taken' },
+      };
+    },
+  },
+  {
+    route: `PATCH ${PROJECT}`,
+    prepare: inProject(async (_, { project, admin }) => {
+      const call = { params: { project_id: project.id }, body: { name: 'Renamed' }, token: admin.token };
+      return {
+        call,
+        subject: `project:${project.id}`,
+        refused: { call: { ...call, headers: FIRST_VERSION }, code: 'precondition.failed' },
+      };
+    }),
+  },
+  {
+    route: `POST ${PROJECT}/archive`,
+    prepare: inProject(async (scene, { org, project, admin }) => {
+      const busy = await scene.project(org);
+      await scene.occupy(busy);
+      const call = { token: admin.token };
+      return {
+        call: { ...call, params: { project_id: project.id } },
+        subject: `project:${project.id}`,
+        refused: { call: { ...call, params: { project_id: busy.id } }, code: 'project.in_use' },
+      };
+    }),
+  },
+  {
+    route: `POST ${PROJECT}/unarchive`,
+    prepare: inProject(async (scene, { project, admin }) => {
+      await scene.archive(project);
+      const call = { params: { project_id: project.id }, token: admin.token };
+      return { call, subject: `project:${project.id}` };
+    }),
+  },
+  {
+    route: `PUT ${PROJECT}/members/{user_id}`,
+    prepare: inProject(async (scene, { org, project, admin }) => {
+      const { id } = await scene.member({ org_id: org.id }, 'viewer');
+      const call = { body: { role: 'app_operator' }, token: admin.token };
+      return {
+        call: { ...call, params: { project_id: project.id, user_id: id } },
+        subject: `user:${id}`,
+        refused: {
+          call: { ...call, params: { project_id: project.id, user_id: newId() } },
+          code: 'member.unknown',
+        },
+      };
+    }),
+  },
+  {
+    route: `DELETE ${PROJECT}/members/{user_id}`,
+    prepare: inProject(async (scene, { org, project, admin }) => {
+      const { id } = await scene.member({ org_id: org.id, project_id: project.id }, 'viewer');
+      const call = { params: { project_id: project.id, user_id: id }, token: admin.token };
+      return { call, subject: `user:${id}`, refused: { call, code: 'member.unknown' } };
+    }),
+  },
+
+  {
+    route: `POST ${PROJECT}/service-accounts`,
+    prepare: inProject(async (scene, { project, admin }) => {
+      const body = { name: 'New', slug: scene.slug(), description: 'For all', role: 'viewer' };
+      const call = { params: { project_id: project.id }, body, token: admin.token };
+      return {
+        call,
+        subject: ({ id }) => `service_account:${id}`,
+        refused: { call, code: 'service_account.slug_taken' },
+      };
+    }),
+  },
+  { route: `PATCH ${ACCOUNT}`, prepare: onAccount({ role: 'viewer' }) },
+  { route: `POST ${ACCOUNT}/disable`, prepare: onAccount() },
+  { route: `POST ${ACCOUNT}/enable`, prepare: onAccount(undefined, 'disabled') },
+  { route: `POST ${ACCOUNT}/rotate-key`, prepare: onAccount({ overlap_seconds: 60 }) },
+  {
+    route: `DELETE ${ACCOUNT}`,
+    prepare: inProject(async (scene, { project, admin }) => {
+      const { id } = await scene.account(project);
+      const params = { project_id: project.id, service_account_id: id };
+      const call = { params, token: admin.token };
+      return {
+        call,
+        subject: `service_account:${id}`,
+        refused: { call, code: 'service_account.unknown' },
+      };
+    }),
+  },
+
+  {
+    route: 'POST /api/v1/auth/service-account/token',
+    prepare: asAccount(async (account) => {
+      const call = { body: { assertion: await signAssertion(account) }, sourceIp: anyAddress() };
+      return { call, refused: { call, code: 'auth.assertion_refused' } };
+    }),
+  },
+  {
+    route: 'POST /api/v1/auth/sa/token',
+    prepare: asAccount(async ({ id, key_id, private_key_pem }) => {
+      const body = { service_account_id: id, key_id, private_key_pem };
+      const call = { body, sourceIp: anyAddress() };
+      return {
+        call,
+        refused: { call: { ...call, body: { ...body, key_id: newId() } }, code: 'auth.assertion_refused' },
+      };
+    }),
+  },
+  {
+    route: 'POST /api/v1/admin/signing-keys/rotate',
+    prepare: onPlatform(async (scene, token) => {
+      await scene.letSigningKeySettle();
+      return {
+        call: { token },
+        subject: ({ items }) => `signing_key:${activeKey(items as Body[])}`,
+        refused: { call: { token }, code: 'signing_key.just_rotated' },
+      };
+    }),
+  },
+  {
+    route: `POST ${PROJECT}/events/tickets`,
+    prepare: inProject(async (_, { project, admin }) => ({
+      call: { params: { project_id: project.id }, token: admin.token },
+      subject: `project:${project.id}`,
+    })),
+  },
+];
+
+/** By name, as tests are called. */
+export const commands = COMMANDS.map(
+  (each) => [each.how ? `${each.route}, ${each.how}` : each.route, each] as const,
+);
+
+async function newOrg(scene: Scene, more: object): Promise<Prepared> {
+  const { id, token } = await scene.platformAdmin();
+  const call = { body: { name: 'New', slug: scene.slug(), ...more }, token };
+  return {
+    call,
+    actor: `user:${id}`,
+    about: (reply) => ({ subject: `org:${reply['id']}`, org_id: reply['id'] as string }),
+    refused: { call, code: 'org.slug_taken' },
+  };
+}
+
+const activeKey = (items: Body[]): string =>
+  items.find(({ status }) => status === 'active')?.['key_id'] as string;
+
+// Where credentials are tried, one address is soon told to wait.
+const anyAddress = (): string => `2001:db8:${newId().slice(24, 28)}:${newId().slice(28, 32)}::1`;
+
+/** A call of every route that only reads, by somebody with roles. */
+const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
+  'GET /api/v1/health': async () => ({}),
+  'GET /api/v1/selftests/{selftest_id}': async (scene) => ({
+    params: { selftest_id: await scene.selftest() },
+    userArn: TEAM_ARN,
+  }),
+  'GET /api/v1/admin/selftests/{selftest_id}': async (scene) => ({
+    params: { selftest_id: await scene.selftest() },
+    token: (await scene.platformAdmin()).token,
+  }),
+  'GET /api/v1/openapi.json': async () => ({}),
+  'GET /docs': async () => ({}),
+  'GET /api/v1/me': async (scene) => ({ token: (await scene.place()).admin.token }),
+  'GET /api/v1/orgs': async (scene) => ({ token: (await scene.place()).admin.token }),
+  'GET /api/v1/orgs/{org_id}': readOrg,
+  'GET /api/v1/orgs/{org_id}/members': readOrg,
+  'GET /api/v1/orgs/{org_id}/invitations': readOrg,
+  'GET /api/v1/orgs/{org_id}/projects': readOrg,
+  'GET /api/v1/projects/{project_id}': readProject,
+  'GET /api/v1/projects/{project_id}/members': readProject,
+  'GET /api/v1/projects/{project_id}/service-accounts': readProject,
+  'GET /api/v1/projects/{project_id}/service-accounts/{service_account_id}': async (scene) => {
+    const { project, admin } = await scene.place();
+    const { id } = await scene.account(project);
+    return { params: { project_id: project.id, service_account_id: id }, token: admin.token };
+  },
+  'GET /.well-known/jwks.json': async () => ({}),
+  'GET /.well-known/openid-configuration': async () => ({}),
+  'GET /api/v1/admin/signing-keys': async (scene) => ({ token: (await scene.platformAdmin()).token }),
+  'GET /api/v1/projects/{project_id}/audit': readProject,
+  'GET /api/v1/admin/audit': async (scene) => ({ token: (await scene.platformAdmin()).token }),
+  'GET /api/v1/projects/{project_id}/events': readProject,
+};
+
+export const reads = Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][];
+
+async function readOrg(scene: Scene): Promise<Call> {
+  const { org, admin } = await scene.place();
+  return { params: { org_id: org.id }, token: admin.token };
+}
+
+async function readProject(scene: Scene): Promise<Call> {
+  const { project, admin } = await scene.place();
+  return { params: { project_id: project.id }, token: admin.token };
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { routes } from '../../functions/routes.ts';
+import { type Counted, countRequests } from './request-counts.ts';
+import { openIdentityWorld, type IdentityWorld } from './world.ts';
+
+/** What a read answers from memory, or from what it was built with. */
+const READ_NOTHING = new Set([
+  'GET /api/v1/health',
+  'GET /api/v1/openapi.json',
+  'GET /docs',
+  'GET /.well-known/jwks.json',
+  'GET /.well-known/openid-configuration',
+]);
+
+/** What a command needs to know before it can decide; more than one request would have to be explained here. */
+const READS_OF_RULES: Record<string, number> = {
+  'POST /api/v1/selftests': 0,
+  'POST /api/v1/admin/selftests': 0,
+  // The caller's own roles, to which one is added.
+  'POST /api/v1/orgs, to administer oneself': 1,
+  'POST /api/v1/orgs, for an admin who is invited': 0,
+  'PATCH /api/v1/orgs/{org_id}': 1,
+  // The person and the organisation, whose admins are counted, by one request.
+  'PUT /api/v1/orgs/{org_id}/members/{user_id}': 1,
+  'DELETE /api/v1/orgs/{org_id}/members/{user_id}': 1,
+  'POST /api/v1/orgs/{org_id}/invitations, to the organisation': 0,
+  // Whether the project is the organisation's.
+  'POST /api/v1/orgs/{org_id}/invitations, to a project': 1,
+  'DELETE /api/v1/orgs/{org_id}/invitations/{invitation_id}': 1,
+  // The invitation and the person, by one request.
+  'POST /api/v1/invitations/accept': 1,
+  'POST /api/v1/orgs/{org_id}/projects': 0,
+  'PATCH /api/v1/projects/{project_id}': 1,
+  'POST /api/v1/projects/{project_id}/archive': 1,
+  'POST /api/v1/projects/{project_id}/unarchive': 1,
+  'PUT /api/v1/projects/{project_id}/members/{user_id}': 1,
+  'DELETE /api/v1/projects/{project_id}/members/{user_id}': 1,
+  'POST /api/v1/projects/{project_id}/service-accounts': 0,
+  'PATCH /api/v1/projects/{project_id}/service-accounts/{service_account_id}': 1,
+  'POST /api/v1/projects/{project_id}/service-accounts/{service_account_id}/disable': 1,
+  'POST /api/v1/projects/{project_id}/service-accounts/{service_account_id}/enable': 1,
+  'POST /api/v1/projects/{project_id}/service-accounts/{service_account_id}/rotate-key': 1,
+  'DELETE /api/v1/projects/{project_id}/service-accounts/{service_account_id}': 1,
+  // The account, whose key the proof is checked against.
+  'POST /api/v1/auth/service-account/token': 1,
+  'POST /api/v1/auth/sa/token': 1,
+  'POST /api/v1/admin/signing-keys/rotate': 1,
+  'POST /api/v1/projects/{project_id}/events/tickets': 0,
+};
+
+/** Where the caller is nobody yet, or somebody the gateway knows. */
+const OPEN = new Set<string>(['public', 'iam']);
+
+/** A token is signed with the key that is active, which a warm function knows. */
+const SIGNING = new Set(['POST /api/v1/auth/service-account/token', 'POST /api/v1/auth/sa/token']);
+
+let world: IdentityWorld;
+let counted: Counted[];
+
+beforeAll(async () => {
+  world = await openIdentityWorld();
+  counted = await countRequests(world);
+});
+
+afterAll(() => world.close());
+
+const isRead = ({ route }: Counted): boolean => route.startsWith('GET ');
+
+const named = (each: Counted[], value: (counted: Counted) => unknown): Record<string, unknown> =>
+  Object.fromEntries(each.map((counted) => [counted.name, value(counted)]));
+
+describe('DynamoDB requests', () => {
+  test('are counted for every route', () => {
+    expect(new Set(counted.map(({ route }) => route))).toEqual(new Set(Object.keys(routes)));
+  });
+
+  test('are one for a read on a warm function, and none where there is nothing to read', () => {
+    const reads = counted.filter(isRead);
+    expect(named(reads, ({ warm }) => warm)).toEqual(
+      named(reads, ({ name }) => ({ reads: READ_NOTHING.has(name) ? 0 : 1, transactions: 0 })),
+    );
+  });
+
+  test('are one transaction for a command, and the reads its rules need', () => {
+    const commands = counted.filter((each) => !isRead(each));
+    expect(named(commands, ({ warm }) => warm)).toEqual(
+      named(commands, ({ name }) => ({ reads: READS_OF_RULES[name], transactions: 1 })),
+    );
+  });
+
+  test('are none for authorization on a warm function, and one on a cold one', () => {
+    const knowsCaller = ({ route }: Counted): boolean => !OPEN.has(routes[route].permission);
+    expect(named(counted, ({ authorization }) => authorization)).toEqual(
+      named(counted, (each) => ({ warm: 0, cold: knowsCaller(each) ? 1 : 0 })),
+    );
+    expect(named(counted, ({ cold }) => cold)).toEqual(
+      named(counted, ({ warm, authorization, name }) => ({
+        ...warm,
+        reads: warm.reads + authorization.cold + (SIGNING.has(name) ? 1 : 0),
+      })),
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import { planInvitation } from '../../functions/identity/invitation.ts';
+import { makeInvitationToken } from '../../functions/identity/invitation-secret.ts';
+import { insertInvitation } from '../../functions/identity/invitation-store.ts';
+import { give, type MemberPlace } from '../../functions/identity/member.ts';
+import { saveRoles } from '../../functions/identity/member-store.ts';
+import { type Org, planOrg } from '../../functions/identity/org.ts';
+import { insertOrg } from '../../functions/identity/org-store.ts';
+import { planProject, type Project } from '../../functions/identity/project.ts';
+import { insertProject } from '../../functions/identity/project-store.ts';
+import { planServiceAccount, type ServiceAccount } from '../../functions/identity/service-account.ts';
+import { makeKeyPair } from '../../functions/identity/service-account-key-pair.ts';
+import { insertServiceAccount } from '../../functions/identity/service-account-store.ts';
+import { newcomer } from '../../functions/identity/user.ts';
+import { commit } from '../../functions/platform/commit.ts';
+import { newId } from '../../functions/platform/ids.ts';
+import { projectKey, signingKey } from '../../functions/platform/keys.ts';
+import type { Role } from '../../functions/platform/permissions.ts';
+import { planSelftest } from '../../functions/selftest/selftest.ts';
+import { insertSelftest } from '../../functions/selftest/store.ts';
+import { ADMIN, type IdentityWorld } from './world.ts';
+
+export interface Person {
+  id: string;
+  email: string;
+  token: string;
+}
+
+/**
+ * What calls are about, made with the domain's own rules and writes but not by calls: so it costs no caller's share
+ * of requests, and no two calls under test meet in anything they touch.
+ */
+export function openScene(world: IdentityWorld) {
+  const now = (): Date => new Date();
+  const slug = (): string => `s-${newId()}`.slice(0, 40);
+
+  async function person(subject = `somebody-${newId()}`): Promise<Person> {
+    const email = `${subject}@example.com`;
+    const token = await world.issuer.token(subject, { claims: { email, email_verified: true } });
+    return { id: world.userId(subject), email, token };
+  }
+
+  async function project(org: Org): Promise<Project> {
+    const planned = planProject(newId(), org.id, { name: 'A project', slug: slug() }, now());
+    await commit(insertProject(planned));
+    return planned;
+  }
+
+  return {
+    slug,
+    person,
+    project,
+    platformAdmin: () => person(ADMIN),
+    /** An organisation, a project in it, and the person who administers both. */
+    async place(): Promise<{ org: Org; project: Project; admin: Person }> {
+      const org = planOrg(newId(), { name: 'An organisation', slug: slug() }, 1, now());
+      const admin = await person();
+      const before = newcomer(admin.id, admin.email);
+      await commit([
+        ...insertOrg(org),
+        ...saveRoles(before, give(before, { org_id: org.id }, 'org_admin', now())),
+      ]);
+      return { org, project: await project(org), admin };
+    },
+    /** Somebody who holds a role there besides the admin. */
+    async member(place: MemberPlace, role: Role): Promise<Person> {
+      const somebody = await person();
+      const before = newcomer(somebody.id, somebody.email);
+      await commit(saveRoles(before, give(before, place, role, now())));
+      return somebody;
+    },
+    async invitation(place: MemberPlace, email: string): Promise<{ id: string; token: string }> {
+      const { token, tokenHash } = makeInvitationToken();
+      const by = { tokenHash, actor: 'user:somebody' };
+      const invitation = planInvitation(newId(), { email, role: 'viewer', place }, by, now());
+      await commit(insertInvitation(invitation));
+      return { id: invitation.id, token };
+    },
+    async account(
+      of: Project,
+      status: ServiceAccount['status'] = 'active',
+    ): Promise<ServiceAccount & { key_id: string; private_key_pem: string }> {
+      const { publicJwk, privateKeyPem } = makeKeyPair();
+      const key = { key_id: newId(), public_key_jwk: publicJwk, created_at: now().toISOString() };
+      const wanted = { name: 'An account', slug: slug(), description: '', role: 'app_operator' } as const;
+      const account = { ...planServiceAccount(wanted, of, newId(), key), status };
+      await commit(insertServiceAccount(account));
+      return { ...account, key_id: key.key_id, private_key_pem: privateKeyPem };
+    },
+    async selftest(): Promise<string> {
+      const run = planSelftest(newId(), newId(), now());
+      await commit([insertSelftest(run)]);
+      return run.id;
+    },
+    archive: ({ id }: Project) => world.set(projectKey(id), 'status', 'archived'),
+    occupy: ({ id }: Project) => world.set(projectKey(id), 'running_count', 1),
+    /** As if the last rotation, if there was one, had been long ago. */
+    async letSigningKeySettle(): Promise<void> {
+      const key = signingKey();
+      if (!(await world.get(key))) return;
+      await world.set(key, 'rotated_at', '2026-01-01T00:00:00.000Z');
+      await world.set(key, 'overlap_until', '2026-01-01T01:00:00.000Z');
+    },
+  };
+}
+
+export type Scene = ReturnType<typeof openScene>;

@@ -1,0 +1,272 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  paginateScan,
+  PutCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
+import { startDynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import { buildOpenapi } from '../../lib/openapi.ts';
+import { openAwsServices } from '../local/aws-services-world.ts';
+
+const TABLE = 'control';
+const AUDIENCE = 'urn:gpuaas:api';
+export const ADMIN = 'admin-subject';
+const SIGNING_KEYS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+
+export interface Call {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  token?: string;
+  headers?: Record<string, string>;
+  sourceIp?: string;
+  /** Whose signature the gateway has checked, on routes of the platform team. */
+  userArn?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: unknown;
+  text: string;
+}
+
+/**
+ * The functions in this process, with their handlers as the gateway calls them, over real DynamoDB and KMS. People
+ * come from an issuer of the test's own, whose keys are served over HTTP.
+ */
+export async function openIdentityWorld() {
+  const dynamodb = await startDynamoDbLocal({});
+  const services = await openAwsServices({ dynamoDbUrl: dynamodb.url });
+  for (const id of SIGNING_KEYS)
+    services.kms.createKey({ id, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
+  const issuer = await openIssuer();
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator()));
+  await createTable(client);
+
+  const { accessKeyId, secretAccessKey } = services.principals.operator();
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL: services.url,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    CONTROL_TABLE: TABLE,
+    OIDC_ISSUERS: JSON.stringify([issuer.config]),
+    PLATFORM_ADMINS: ADMIN,
+    PLATFORM_VERSION: 'test',
+    SIGNING_KEY_IDS: SIGNING_KEYS.join(','),
+    SOCKET_URL: 'ws://127.0.0.1:1/live',
+    TOKEN_ISSUER: 'https://api.example.test',
+    TOKEN_TTL_SECONDS: '900',
+  });
+  // The bundler puts it there otherwise.
+  Object.assign(globalThis, { OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()) });
+  // Only now: the kernel's clients are built from the environment above.
+  const [
+    { handler: identity },
+    { handler: selftest },
+    { handler: docs },
+    { routes },
+    { facts },
+    { userIdOf },
+    { dynamo },
+  ] = await Promise.all([
+    import('../../functions/identity/api.ts'),
+    import('../../functions/selftest/api.ts'),
+    import('../../functions/docs/api.ts'),
+    import('../../functions/routes.ts'),
+    import('../../functions/platform/facts.ts'),
+    import('../../functions/platform/tokens.ts'),
+    import('../../functions/platform/clients.ts'),
+  ]);
+  const handlers = { identity, selftest, docs };
+  let requests = 0;
+  dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), { step: 'initialize' });
+
+  async function call(
+    route: string,
+    { params = {}, query, body, token, headers = {}, sourceIp, userArn }: Call = {},
+  ): Promise<Answer> {
+    const { domain } = routes[route as keyof typeof routes];
+    const event = {
+      version: '2.0',
+      routeKey: route,
+      rawPath: '',
+      rawQueryString: '',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      pathParameters: params,
+      queryStringParameters: query,
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+      isBase64Encoded: false,
+      requestContext: {
+        http: { method: '', path: '', protocol: '', userAgent: '', sourceIp: sourceIp ?? '127.0.0.1' },
+        ...(userArn !== undefined && { authorizer: { iam: { userArn } } }),
+      },
+    } as unknown as APIGatewayProxyEventV2;
+    const result: APIGatewayProxyStructuredResultV2 = await handlers[domain](event);
+    const text = result.body ?? '';
+    const json = String(result.headers?.['content-type']).includes('json');
+    return {
+      status: result.statusCode ?? 0,
+      headers: (result.headers ?? {}) as Record<string, string>,
+      body: json && text !== '' ? (JSON.parse(text) as unknown) : {},
+      text,
+    };
+  }
+
+  return {
+    client,
+    issuer,
+    call,
+    routes,
+    services,
+    requests: () => requests,
+    /** As in a function that has just started. */
+    forgetFacts: () => facts.clear(),
+    userId: (subject: string) => userIdOf(issuer.config.issuer, subject),
+    async put(item: Record<string, unknown>): Promise<void> {
+      await client.send(new PutCommand({ TableName: TABLE, Item: item }));
+    },
+    async get(key: { pk: string; sk: string }): Promise<Record<string, unknown> | undefined> {
+      return (await client.send(new GetCommand({ TableName: TABLE, Key: key, ConsistentRead: true }))).Item;
+    },
+    async set({ pk, sk }: { pk: string; sk: string }, name: string, value: unknown): Promise<void> {
+      await client.send(
+        new UpdateCommand({
+          TableName: TABLE,
+          Key: { pk, sk },
+          UpdateExpression: 'SET #name = :value',
+          ExpressionAttributeNames: { '#name': name },
+          ExpressionAttributeValues: { ':value': value },
+        }),
+      );
+    },
+    async items(prefix: string): Promise<Record<string, unknown>[]> {
+      const pages = paginateScan(
+        { client },
+        {
+          TableName: TABLE,
+          ConsistentRead: true,
+          FilterExpression: 'begins_with(pk, :prefix)',
+          ExpressionAttributeValues: { ':prefix': prefix },
+        },
+      );
+      const items: Record<string, unknown>[] = [];
+      for await (const { Items = [] } of pages) items.push(...Items);
+      return items;
+    },
+    /** The table empty, and nothing remembered of it. */
+    async clear(): Promise<void> {
+      for await (const { Items = [] } of paginateScan({ client }, { TableName: TABLE, Limit: 25 })) {
+        const deletes = Items.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
+        if (deletes.length > 0)
+          await client.send(new BatchWriteCommand({ RequestItems: { [TABLE]: deletes } }));
+      }
+      facts.clear();
+    },
+    /** A service account's token, by the way a real one takes: a signed assertion. */
+    async accountToken(account: { id: string; key_id: string; private_key_pem: string }): Promise<string> {
+      const assertion = await signAssertion(account);
+      const answer = await call('POST /api/v1/auth/service-account/token', { body: { assertion } });
+      return (answer.body as { access_token: string }).access_token;
+    },
+    async close(): Promise<void> {
+      issuer.close();
+      await services.close();
+      await dynamodb.stop();
+    },
+  };
+}
+
+export type IdentityWorld = Awaited<ReturnType<typeof openIdentityWorld>>;
+
+export async function signAssertion(
+  account: { id: string; key_id: string; private_key_pem: string },
+  claims: Record<string, unknown> = {},
+): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  return new SignJWT({
+    iss: account.id,
+    sub: account.id,
+    aud: 'https://api.example.test',
+    iat: now,
+    exp: now + 60,
+    jti: crypto.randomUUID(),
+    ...claims,
+  })
+    .setProtectedHeader({ alg: 'ES256', kid: account.key_id })
+    .sign(await importPKCS8(account.private_key_pem, 'ES256'));
+}
+
+async function openIssuer() {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'people-1', alg: 'ES256', use: 'sig' };
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] })),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const config = {
+    issuer,
+    jwks_uri: `${issuer}/jwks`,
+    audience: AUDIENCE,
+    audience_claim: 'aud',
+    algorithms: ['ES256'],
+    typ: 'at+jwt',
+  };
+  return {
+    config,
+    close: () => server.close(),
+    async token(
+      subject: string,
+      change: {
+        claims?: Record<string, unknown>;
+        header?: Record<string, unknown>;
+        key?: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+      } = {},
+    ): Promise<string> {
+      const now = Math.floor(Date.now() / 1000);
+      const claims = {
+        iss: issuer,
+        sub: subject,
+        aud: AUDIENCE,
+        iat: now,
+        exp: now + 600,
+        email: `${subject}@example.com`,
+      };
+      return new SignJWT({ ...claims, ...change.claims })
+        .setProtectedHeader({ alg: 'ES256', kid: 'people-1', typ: 'at+jwt', ...change.header })
+        .sign(change.key ?? privateKey);
+    },
+  };
+}
+
+async function createTable(client: DynamoDBDocumentClient): Promise<void> {
+  const text = (name: string) => ({ AttributeName: name, AttributeType: 'S' as const });
+  const schema = (hash: string, range: string) => [
+    { AttributeName: hash, KeyType: 'HASH' as const },
+    { AttributeName: range, KeyType: 'RANGE' as const },
+  ];
+  await client.send(
+    new CreateTableCommand({
+      TableName: TABLE,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: ['pk', 'sk', 'gsi1pk', 'gsi1sk'].map(text),
+      KeySchema: schema('pk', 'sk'),
+      GlobalSecondaryIndexes: [
+        { IndexName: 'gsi1', KeySchema: schema('gsi1pk', 'gsi1sk'), Projection: { ProjectionType: 'ALL' } },
+      ],
+    }),
+  );
+}

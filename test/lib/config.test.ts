@@ -1,0 +1,63 @@
+import { App } from 'aws-cdk-lib';
+import { describe, expect, test } from 'vitest';
+import { configOf } from '../../lib/config.ts';
+import { ofType, synthesizeOnce } from './synthesized.ts';
+
+const certificate_arn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b-2c';
+
+const config = (context: Record<string, unknown>) => configOf(new App({ context }));
+
+describe('the context a platform team sets', () => {
+  test('may be empty', () => {
+    expect(config({})).toEqual({ logRetentionDays: 90, platformAdmins: 'nobody', tokenTtlSeconds: 900 });
+  });
+
+  test('may come from the command line, where everything is text', () => {
+    expect(config({ log_retention_days: '30', alarm_email: 'ops@example.org' })).toEqual({
+      platformAdmins: 'nobody',
+      tokenTtlSeconds: 900,
+      logRetentionDays: 30,
+      alarmEmail: 'ops@example.org',
+    });
+  });
+
+  test.each([
+    [{ log_retention_days: '31' }, /log_retention_days must be one of 1, 3, 5/],
+    [{ alarm_email: 'ops' }, /alarm_email must be an e-mail address/],
+    [{ domain_name: 'api.example.org' }, /domain_name and certificate_arn must be set together/],
+    [{ domain_name: 'https://api.example.org', certificate_arn }, /domain_name must be a host name/],
+    [{ domain_name: 'api.example.org', certificate_arn: 'mine' }, /certificate_arn must be the ARN/],
+  ])('is refused with a sentence: %j', (context, sentence) => {
+    expect(() => config(context)).toThrow(sentence);
+  });
+
+  test('decides where the API answers, who hears of alarms and how long logs are kept', () => {
+    const { platform } = synthesizeOnce({
+      validate: false,
+      context: {
+        domain_name: 'api.example.org',
+        certificate_arn,
+        alarm_email: 'ops@example.org',
+        log_retention_days: 7,
+      },
+    });
+    expect(ofType(platform, 'AWS::ApiGatewayV2::DomainName')[0]?.[1].Properties.DomainName).toBe(
+      'api.example.org',
+    );
+    expect(ofType(platform, 'AWS::ApiGatewayV2::ApiMapping')).toHaveLength(1);
+    const http = ofType(platform, 'AWS::ApiGatewayV2::Api').find(
+      ([, api]) => api.Properties.ProtocolType === 'HTTP',
+    );
+    // Its other address would answer without the certificate people were given.
+    expect(http?.[1].Properties.DisableExecuteApiEndpoint).toBe(true);
+
+    expect(ofType(platform, 'AWS::SNS::Subscription')[0]?.[1].Properties).toMatchObject({
+      Protocol: 'email',
+      Endpoint: 'ops@example.org',
+    });
+    const kept = ofType(platform, 'AWS::Logs::LogGroup').map(
+      ([, group]) => group.Properties.RetentionInDays as number,
+    );
+    expect(new Set(kept)).toEqual(new Set([7]));
+  });
+});

@@ -1,0 +1,96 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { VARIABLES } from '../../functions/platform/environment.ts';
+import { routes } from '../../functions/routes.ts';
+import { ROOT } from '../../lib/bundle.ts';
+import { bundleOf, ofType, type Resource, synthesize } from './synthesized.ts';
+
+const BYTES_MAX = 450_000;
+
+const first = synthesize({ validate: false });
+const again = synthesize({ validate: false });
+const functions = ofType(first.platform, 'AWS::Lambda::Function');
+
+afterAll(() => {
+  first.remove();
+  again.remove();
+});
+
+const nameOf = (fn: Resource) => String(fn.Properties.FunctionName).replace('GpuaasPlatform-', '');
+
+describe('bundles', () => {
+  test('have the same hash in every synthesis, so nothing is deployed that did not change', () => {
+    const hashes = (platform: Record<string, Resource>) =>
+      ofType(platform, 'AWS::Lambda::Function').map(([, fn]) => fn.Properties.Code.S3Key as string);
+    expect(hashes(again.platform)).toEqual(hashes(first.platform));
+  });
+
+  test('are deployed for every file that exports a handler, and under its name', () => {
+    const handlers = globSync('functions/*/*.ts', { cwd: ROOT })
+      .filter((file) => /^export const handler\b/m.test(readFileSync(join(ROOT, file), 'utf8')))
+      .map((file) => `${basename(dirname(file))}-${basename(file, '.ts')}`);
+    expect(functions.map(([, fn]) => nameOf(fn)).sort()).toEqual(handlers.sort());
+  });
+
+  test.each(functions)('%s stays small enough to start fast', (_, fn) => {
+    expect(Buffer.byteLength(bundleOf(first.outdir, fn))).toBeLessThanOrEqual(BYTES_MAX);
+  });
+
+  test.each(functions)('%s is given the variables its code reads, and no others', (_, fn) => {
+    const code = bundleOf(first.outdir, fn);
+    expect(Object.keys(fn.Properties.Environment.Variables).sort()).toEqual(
+      VARIABLES.filter((name) => code.includes(`"${name}"`)),
+    );
+  });
+
+  test('hold only the clients their code calls', () => {
+    const end = functions.find(([, fn]) => nameOf(fn) === 'selftest-end-selftest')?.[1];
+    const dispatch = functions.find(([, fn]) => nameOf(fn) === 'selftest-dispatch-selftest')?.[1];
+    expect(end && bundleOf(first.outdir, end)).not.toContain('AmazonSQS');
+    expect(dispatch && bundleOf(first.outdir, dispatch)).toContain('AmazonSQS');
+  });
+});
+
+describe('functions/routes.ts', () => {
+  const [httpApi] =
+    ofType(first.platform, 'AWS::ApiGatewayV2::Api').find(
+      ([, api]) => api.Properties.ProtocolType === 'HTTP',
+    ) ?? [];
+
+  const served = ofType(first.platform, 'AWS::ApiGatewayV2::Route')
+    .filter(([, route]) => route.Properties.ApiId.Ref === httpApi)
+    .map(([, { Properties }]) => {
+      const integration = first.platform[Properties.Target['Fn::Join'][1][1].Ref];
+      const fn = first.platform[integration?.Properties.IntegrationUri['Fn::GetAtt'][0]];
+      return [
+        Properties.RouteKey,
+        {
+          auth: Properties.AuthorizationType,
+          function: fn?.Properties.FunctionName,
+          payload: integration?.Properties.PayloadFormatVersion,
+        },
+      ];
+    });
+
+  test('is what the gateway serves: each route with its authorization, to the function of its domain', () => {
+    const declared = Object.entries(routes).map(([line, { domain, permission }]) => [
+      line,
+      {
+        auth: permission === 'iam' ? 'AWS_IAM' : 'NONE',
+        function: `GpuaasPlatform-${domain}-api`,
+        payload: '2.0',
+      },
+    ]);
+    expect(Object.fromEntries(served)).toEqual(Object.fromEntries(declared));
+  });
+
+  test.each(Object.entries(routes))(
+    '%s is answered by a file of that verb and noun',
+    (_, { domain, handler }) => {
+      const file = handler.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(existsSync(join(ROOT, 'functions', domain, `${file}.ts`))).toBe(true);
+      expect(existsSync(join(ROOT, 'functions', domain, 'api.ts'))).toBe(true);
+    },
+  );
+});

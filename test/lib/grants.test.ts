@@ -1,0 +1,74 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { ANY_RESOURCE, PREFIXES } from '../../lib/wildcards.ts';
+import { ofType, synthesize } from './synthesized.ts';
+
+interface Statement {
+  Action: string | string[];
+  Resource: unknown;
+  Condition?: Record<string, Record<string, string[]>>;
+}
+
+const { platform, data, remove } = synthesize({ validate: false });
+
+afterAll(remove);
+
+const grants = ofType({ ...data, ...platform }, 'AWS::IAM::Policy').flatMap(([policy, { Properties }]) =>
+  (Properties.PolicyDocument.Statement as Statement[]).flatMap((statement) =>
+    [statement.Resource]
+      .flat()
+      .flatMap((resource) =>
+        [statement.Action]
+          .flat()
+          .map((action) => ({ policy, action, resource: rendered(resource), statement })),
+      ),
+  ),
+);
+
+/** An ARN as text, with what only the cloud knows in angle brackets. */
+function rendered(resource: unknown): string {
+  if (typeof resource === 'string') return resource;
+  const join = (resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join'];
+  return join ? join[1].map(rendered).join(join[0]) : `<${JSON.stringify(resource)}>`;
+}
+
+const allowed = new Set<string>(Object.values(ANY_RESOURCE).flatMap(({ actions }) => actions));
+
+describe('grants', () => {
+  test('name no action by wildcard', () => {
+    expect(grants.filter(({ action }) => action.includes('*'))).toEqual([]);
+  });
+
+  test('on any resource are those listed with a reason, and every one of them', () => {
+    const granted = grants.filter(({ resource }) => resource === '*').map(({ action }) => action);
+    expect(new Set(granted)).toEqual(allowed);
+  });
+
+  test('on a prefix are those listed with a reason', () => {
+    const wide = grants.filter(({ resource }) => resource !== '*' && resource.includes('*'));
+    const listed = Object.values(PREFIXES);
+    const unlisted = wide.filter(
+      ({ action, resource }) =>
+        !listed.some(
+          (each) => each.actions.some((known) => known === action) && each.resource.test(resource),
+        ),
+    );
+    expect(unlisted).toEqual([]);
+    expect(wide.length).toBeGreaterThan(0);
+  });
+
+  test('on items of a table are fenced to partitions', () => {
+    const onItems = grants.filter(({ action }) =>
+      /^dynamodb:(?!ListStreams|DescribeStream|GetRecords|GetShardIterator)/.test(action),
+    );
+    expect(onItems.length).toBeGreaterThan(0);
+    for (const { statement } of onItems) {
+      const partitions = statement.Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [];
+      expect(partitions.length).toBeGreaterThan(0);
+      for (const partition of partitions) expect(partition).toMatch(/^[A-Z_]+(#|$)/);
+    }
+  });
+
+  test('never let a function scan a table', () => {
+    expect(grants.filter(({ action }) => /Scan|PartiQL|ExportTable/.test(action))).toEqual([]);
+  });
+});

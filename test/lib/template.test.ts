@@ -1,0 +1,189 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { ofType, synthesize } from './synthesized.ts';
+
+const { data, platform, remove } = synthesize({ validate: false });
+const all = { ...data, ...platform };
+const functions = ofType(platform, 'AWS::Lambda::Function');
+const mappings = ofType(platform, 'AWS::Lambda::EventSourceMapping');
+const queues = ofType(platform, 'AWS::SQS::Queue');
+
+afterAll(remove);
+
+describe('the template', () => {
+  test('holds no custom resource, which only the cloud could run', () => {
+    expect(
+      Object.values(all).filter(({ Type }) => /^(Custom::|AWS::CloudFormation::CustomResource)/.test(Type)),
+    ).toEqual([]);
+  });
+
+  test('leaves room below CloudFormation’s limit of 500 resources a stack', () => {
+    expect(Object.keys(data).length).toBeLessThanOrEqual(400);
+    expect(Object.keys(platform).length).toBeLessThanOrEqual(400);
+  });
+});
+
+describe('what must never be lost', () => {
+  const stateful = Object.entries(all).filter(([, { Type }]) =>
+    ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key', 'AWS::ECR::Repository'].includes(Type),
+  );
+
+  test('stands in the data stack alone', () => {
+    expect(stateful.map(([id]) => id).filter((id) => id in platform)).toEqual([]);
+    expect(stateful.length).toBeGreaterThan(0);
+  });
+
+  test.each(stateful)('%s is retained whatever happens to the stack', (_, resource) => {
+    expect(resource).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+  });
+
+  test.each(ofType(data, 'AWS::DynamoDB::Table'))(
+    '%s can be restored to any second and not be deleted',
+    (_, table) => {
+      expect(table.Properties).toMatchObject({
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        DeletionProtectionEnabled: true,
+        SSESpecification: { SSEEnabled: true },
+        BillingMode: 'PAY_PER_REQUEST',
+      });
+    },
+  );
+
+  test('control and usage have streams that show before and after; the ledger has none', () => {
+    const streams = ofType(data, 'AWS::DynamoDB::Table').map(([id, table]) => [
+      id.replace(/[0-9A-F]{8}$/, ''),
+      table.Properties.StreamSpecification?.StreamViewType,
+    ]);
+    expect(Object.fromEntries(streams)).toEqual({
+      Control: 'NEW_AND_OLD_IMAGES',
+      Usage: 'NEW_AND_OLD_IMAGES',
+      Ledger: undefined,
+    });
+  });
+
+  test.each(ofType(data, 'AWS::S3::Bucket'))('%s is closed to the public', (_, bucket) => {
+    expect(new Set(Object.values(bucket.Properties.PublicAccessBlockConfiguration))).toEqual(new Set([true]));
+  });
+});
+
+describe('every function', () => {
+  test.each(functions)('%s runs on Node 24, arm64, traced, in its own log group', (_, fn) => {
+    expect(fn.Properties).toMatchObject({
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+      TracingConfig: { Mode: 'Active' },
+    });
+    const logGroup = platform[fn.Properties.LoggingConfig.LogGroup.Ref];
+    expect(logGroup?.Properties.LogGroupName).toBe(`/aws/lambda/${fn.Properties.FunctionName}`);
+    expect(logGroup?.Properties.RetentionInDays).toBeGreaterThan(0);
+  });
+
+  test('has a role nobody shares, without managed policies', () => {
+    const roles = functions.map(([, fn]) => fn.Properties.Role['Fn::GetAtt'][0] as string);
+    expect(new Set(roles).size).toBe(functions.length);
+    expect(
+      ofType(platform, 'AWS::IAM::Role').filter(([, role]) => role.Properties.ManagedPolicyArns),
+    ).toEqual([]);
+  });
+
+  test('is watched for errors', () => {
+    const watched = ofType(platform, 'AWS::CloudWatch::Alarm')
+      .filter(([, alarm]) => alarm.Properties.MetricName === 'Errors')
+      .map(([, alarm]) => alarm.Properties.Dimensions[0].Value.Ref as string);
+    expect(watched.sort()).toEqual(functions.map(([id]) => id).sort());
+  });
+});
+
+describe('every consumer', () => {
+  test.each(mappings)('%s answers for each record and sends what fails for good somewhere', (_, mapping) => {
+    expect(mapping.Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+    const destination = mapping.Properties.DestinationConfig?.OnFailure.Destination['Fn::GetAtt'][0] as
+      string | undefined;
+    const source = mapping.Properties.EventSourceArn['Fn::GetAtt']?.[0] as string | undefined;
+    const failures =
+      destination ?? platform[source ?? '']?.Properties.RedrivePolicy?.deadLetterTargetArn['Fn::GetAtt'][0];
+    expect(platform[failures]?.Type).toBe('AWS::SQS::Queue');
+  });
+
+  test('of a queue has time to finish before the message is given to another', () => {
+    const ofQueues = mappings.filter(([, { Properties }]) => 'Fn::GetAtt' in Properties.EventSourceArn);
+    expect(ofQueues.length).toBeGreaterThan(0);
+    for (const [, { Properties }] of ofQueues) {
+      const fn = platform[Properties.FunctionName.Ref];
+      const queue = platform[Properties.EventSourceArn['Fn::GetAtt'][0]];
+      expect(queue?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * fn?.Properties.Timeout);
+    }
+  });
+
+  test('of a stream gives up on a record in the end, and is one of two at most: a shard serves no more', () => {
+    const streams = mappings.filter(([, { Properties }]) => Properties.StartingPosition);
+    for (const [, { Properties }] of streams) {
+      expect(Properties).toMatchObject({
+        StartingPosition: 'TRIM_HORIZON',
+        BisectBatchOnFunctionError: true,
+      });
+      expect(Properties.MaximumRetryAttempts).toBeGreaterThan(0);
+      expect(Properties.MaximumRecordAgeInSeconds).toBeGreaterThan(0);
+      expect(Properties.FilterCriteria.Filters.length).toBeGreaterThan(0);
+    }
+    const readers = streams.map(([, { Properties }]) => JSON.stringify(Properties.EventSourceArn));
+    for (const stream of new Set(readers))
+      expect(readers.filter((each) => each === stream).length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('every queue', () => {
+  const failureQueues = new Set(
+    Array.from(
+      JSON.stringify(platform).matchAll(
+        /"(?:deadLetterTargetArn|Destination|DeadLetterConfig":\{"Arn)":\{"Fn::GetAtt":\["(\w+)"/g,
+      ),
+      ([, id]) => id,
+    ),
+  );
+
+  test.each(queues)('%s is encrypted and is a failure queue or has one', (id, queue) => {
+    expect(queue.Properties.SqsManagedSseEnabled).toBe(true);
+    expect(failureQueues.has(id) || queue.Properties.RedrivePolicy !== undefined).toBe(true);
+  });
+
+  test('of failures raises an alarm as soon as anything is in it', () => {
+    const watched = ofType(platform, 'AWS::CloudWatch::Alarm')
+      .filter(([, alarm]) => alarm.Properties.MetricName === 'ApproximateNumberOfMessagesVisible')
+      .map(([, alarm]) => alarm.Properties.Dimensions[0].Value['Fn::GetAtt'][0] as string);
+    expect(new Set(watched)).toEqual(failureQueues);
+  });
+
+  test('refuses plain HTTP', () => {
+    const guarded = ofType(platform, 'AWS::SQS::QueuePolicy').map(
+      ([, policy]) => policy.Properties.Queues[0].Ref as string,
+    );
+    expect(guarded.sort()).toEqual(queues.map(([id]) => id).sort());
+  });
+});
+
+describe('every state machine and schedule', () => {
+  test.each(ofType(platform, 'AWS::StepFunctions::StateMachine'))(
+    '%s is traced and logged, without the data it carries',
+    (_, machine) => {
+      expect(machine.Properties).toMatchObject({
+        TracingConfiguration: { Enabled: true },
+        LoggingConfiguration: { Level: 'ALL', IncludeExecutionData: false },
+      });
+    },
+  );
+
+  test.each(ofType(platform, 'AWS::Scheduler::Schedule'))(
+    '%s has a role of its own and notices what fails',
+    (_, schedule) => {
+      const { Target } = schedule.Properties;
+      expect(platform[Target.RoleArn['Fn::GetAtt'][0]]?.Type).toBe('AWS::IAM::Role');
+      expect(Target.DeadLetterConfig.Arn['Fn::GetAtt']).toBeDefined();
+      expect(Target.RetryPolicy.MaximumRetryAttempts).toBeDefined();
+      const invoked = ofType(platform, 'AWS::Lambda::EventInvokeConfig').find(
+        ([, config]) => config.Properties.FunctionName.Ref === Target.Arn['Fn::GetAtt'][0],
+      );
+      expect(invoked?.[1].Properties.DestinationConfig.OnFailure).toBeDefined();
+    },
+  );
+});

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ACCOUNT, REGION, type PolicyDocument, type PolicyStatement } from '../../lib/local/aws.ts';
+import { startQueuesAndObjects } from '../../lib/local/engines/queues-and-objects.ts';
+import { openFrontDoor, type FrontDoorService } from '../../lib/local/front-door.ts';
+import { Iam } from '../../lib/local/iam.ts';
+import { openJournal } from '../../lib/local/journal.ts';
+import { Principals, type AwsCredentials } from '../../lib/local/principals.ts';
+import { createDynamoDbService } from '../../lib/local/services/dynamodb.ts';
+import { createKmsService } from '../../lib/local/services/kms.ts';
+import { createS3Service } from '../../lib/local/services/s3.ts';
+import { createSqsService } from '../../lib/local/services/sqs.ts';
+import { createStsService } from '../../lib/local/services/sts.ts';
+
+/** The front door with the data services behind it, and roles made up by the tests. */
+export async function openAwsServices(
+  options: { dataDir?: string; dynamoDbUrl?: string; services?: FrontDoorService[] } = {},
+) {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'aws-services-'));
+  // A known secret: what was sealed before a restart must open after it.
+  const secret = Buffer.alloc(32, 7);
+  let url = '';
+  const principals = new Principals(secret, () => url);
+  const iam = new Iam();
+  const journal = openJournal(dataDir);
+  const engine = await startQueuesAndObjects({ dataDir: join(dataDir, 'queues-and-objects') });
+  const kms = createKmsService({ journal, masterSecret: secret });
+  const written: string[][] = [];
+  const denials: string[] = [];
+  const door = await openFrontDoor({
+    port: 0,
+    principals,
+    iam,
+    services: [
+      createDynamoDbService({
+        url: () => options.dynamoDbUrl ?? 'http://127.0.0.1:1',
+        onWrite: (tables) => written.push(tables),
+      }),
+      createSqsService({ url: () => engine.url, endpoint: () => url }),
+      createS3Service({ url: () => engine.url, iam }),
+      createStsService({ principals, iam }),
+      kms,
+      ...(options.services ?? []),
+    ],
+    fallback: (request, response) => void response.end(`gateway ${request.method} ${request.url}`),
+    upgrade: (_request, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
+    onDenied: (message) => denials.push(message),
+  });
+  url = door.url;
+
+  const putRole = (name: string, statements: PolicyStatement[], trust = trustAccount): string => {
+    const arn = `arn:aws:iam::${ACCOUNT}:role/${name}`;
+    iam.putRole({ arn, trust, policies: [{ Version: '2012-10-17', Statement: statements }] });
+    return arn;
+  };
+  /** Settings for an SDK client. */
+  const as = (credentials: AwsCredentials) => ({
+    endpoint: url,
+    region: REGION,
+    credentials,
+    maxAttempts: 1,
+  });
+  /** Like the end of the process: the data stays. */
+  const stop = async (): Promise<void> => {
+    await door.close();
+    await engine.stop();
+    journal.close();
+  };
+
+  return {
+    url,
+    dataDir,
+    principals,
+    iam,
+    kms,
+    written,
+    denials,
+    putRole,
+    as,
+    asOperator: () => as(principals.operator()),
+    asRole: (name: string, ...statements: PolicyStatement[]) =>
+      as(principals.session(putRole(name, statements), 'test')),
+    stop,
+    async close(): Promise<void> {
+      await stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type AwsServices = Awaited<ReturnType<typeof openAwsServices>>;
+
+export const trustAccount: PolicyDocument = {
+  Version: '2012-10-17',
+  Statement: [
+    { Effect: 'Allow', Principal: { AWS: `arn:aws:iam::${ACCOUNT}:root` }, Action: 'sts:AssumeRole' },
+  ],
+};
+
+export function allow(
+  action: string | string[],
+  resource: string | string[],
+  condition?: object,
+): PolicyStatement {
+  return { Effect: 'Allow', Action: action, Resource: resource, ...(condition && { Condition: condition }) };
+}
+
+/** The error of a request that must fail. */
+export async function failure(
+  request: Promise<unknown>,
+): Promise<Error & { $metadata?: { httpStatusCode?: number; requestId?: string } }> {
+  try {
+    await request;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('The request was expected to fail and did not.');
+}

@@ -1,0 +1,106 @@
+import { CreateTableCommand, DynamoDBClient, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { REGION } from '../../lib/local/aws.ts';
+import { startDynamoDbLocal, type DynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import { Expiry } from '../../lib/local/expiry.ts';
+
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+
+let database: DynamoDbLocal;
+let client: DynamoDBClient;
+
+beforeAll(async () => {
+  database = await startDynamoDbLocal();
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  client = new DynamoDBClient({ endpoint: database.url, region: REGION, credentials, maxAttempts: 1 });
+});
+
+afterAll(async () => {
+  await database?.stop();
+});
+
+async function createTable(TableName: string, items: Record<string, string | number>): Promise<void> {
+  await client.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [
+        { AttributeName: 'pk', AttributeType: 'S' },
+        { AttributeName: 'sk', AttributeType: 'S' },
+      ],
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+    }),
+  );
+  for (const [sk, expires] of Object.entries(items)) {
+    const value = typeof expires === 'number' ? { N: String(expires) } : { S: expires };
+    await client.send(
+      new PutItemCommand({ TableName, Item: { pk: { S: 'p' }, sk: { S: sk }, expires: value } }),
+    );
+  }
+}
+
+async function left(TableName: string): Promise<string[]> {
+  const { Items = [] } = await client.send(new ScanCommand({ TableName }));
+  return Items.map((item) => item['sk']?.S ?? '').sort();
+}
+
+test('what has expired goes, what has not stays, and so does what only looks like a date', async () => {
+  const now = Math.floor(Date.now() / 1000);
+  await createTable('things', {
+    expired: now - 1,
+    future: now + 60,
+    milliseconds: Date.now() - 1000,
+    ancient: now - 6 * YEAR_SECONDS,
+    zero: 0,
+    text: String(now - 1),
+  });
+  const expiry = new Expiry(client);
+  expiry.replace(new Map([['things', 'expires']]));
+  await expiry.sweep();
+  expect(await left('things')).toEqual(['ancient', 'future', 'milliseconds', 'text', 'zero']);
+});
+
+test('a table the template no longer lets expire is left alone', async () => {
+  await createTable('kept', { expired: Math.floor(Date.now() / 1000) - 1 });
+  const expiry = new Expiry(client);
+  expiry.replace(new Map([['kept', 'expires']]));
+  expiry.replace(new Map());
+  await expiry.sweep();
+  expect(await left('kept')).toEqual(['expired']);
+});
+
+test('a table that cannot be swept does not keep the others from it', async () => {
+  const output = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    await createTable('swept', { expired: Math.floor(Date.now() / 1000) - 1 });
+    const expiry = new Expiry(client);
+    expiry.replace(
+      new Map([
+        ['absent', 'expires'],
+        ['swept', 'expires'],
+      ]),
+    );
+    await expiry.sweep();
+    expect(await left('swept')).toEqual([]);
+    expect(output.mock.calls.join()).toMatch(/expiry +absent could not be swept, the next sweep tries again/);
+  } finally {
+    output.mockRestore();
+  }
+});
+
+test('a sweep under way ends when the engine stops, without complaint', async () => {
+  const output = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    const expiry = new Expiry(client);
+    expiry.replace(new Map([['things', 'expires']]));
+    const sweeping = expiry.sweep();
+    await expiry.stop();
+    await sweeping;
+    expect(output).not.toHaveBeenCalled();
+  } finally {
+    output.mockRestore();
+  }
+});

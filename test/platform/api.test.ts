@@ -1,0 +1,106 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api } from '../../functions/platform/api.ts';
+import type { Endpoint } from '../../functions/platform/endpoint.ts';
+import { refuse } from '../../functions/platform/errors.ts';
+
+const endpoint = (run: Endpoint['run']): Endpoint => ({ kind: 'query', spec: { summary: '' }, run });
+
+const served = api('selftest', {
+  getHealth: endpoint(async () => ({ status: 200, headers: { etag: '"7"' }, body: { ok: true } })),
+  requestSelftest: endpoint(async () => {
+    throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+  }),
+  getSelftest: endpoint(async (ctx, { params }) => {
+    if (params.selftest_id === 'me') return { status: 200, headers: {}, body: ctx.actor };
+    throw params.selftest_id === 'gone' ? refuse('selftest.unknown') : new Error('a bug');
+  }),
+});
+
+const ARN = 'arn:aws:iam::123456789012:user/someone';
+const SIGNED = { http: { sourceIp: '192.0.2.1' }, authorizer: { iam: { userArn: ARN } } };
+
+async function ask(
+  routeKey: string,
+  headers: Record<string, string> = {},
+  pathParameters = {},
+  requestContext: unknown = SIGNED,
+) {
+  const event = { routeKey, headers, pathParameters, requestContext } as unknown as APIGatewayProxyEventV2;
+  const { statusCode, headers: answered, body } = await served(event);
+  return { statusCode, headers: answered ?? {}, body: JSON.parse(body ?? '') as Record<string, unknown> };
+}
+
+const logged: string[] = [];
+
+beforeAll(() => {
+  // The failures below are logged, as they should be; this run need not show them.
+  process.stdout.write = (chunk: string | Uint8Array) => logged.push(String(chunk)) > 0;
+});
+
+describe('the function of a domain', () => {
+  test('answers a route with the handler the route table names', async () => {
+    expect(await ask('GET /api/v1/health')).toMatchObject({
+      statusCode: 200,
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store', etag: '"7"' },
+      body: { ok: true },
+    });
+  });
+
+  test('echoes the request id it was sent', async () => {
+    const { headers } = await ask('GET /api/v1/health', { 'x-request-id': 'look-1' });
+    expect(headers['x-request-id']).toBe('look-1');
+  });
+
+  test.each(['', 'has space', 'x'.repeat(129), 'a\nb'])('makes an id of its own for %j', async (sent) => {
+    const { headers } = await ask('GET /api/v1/health', { 'x-request-id': sent });
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.each([
+    ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', '4bf92f3577b34da6a3ce929d0e0e4736'],
+    ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', undefined],
+    ['nonsense', undefined],
+  ])('logs under the trace of the caller, if %s is one', async (traceparent, traceId) => {
+    logged.length = 0;
+    await ask('GET /api/v1/health', { traceparent });
+    const lines = logged.map((line) => JSON.parse(line) as { trace_id?: string });
+    expect(lines.map(({ trace_id }) => trace_id)).toEqual([traceId]);
+  });
+
+  test('knows who signed a request for the platform team, and lets nobody else in', async () => {
+    const route = 'GET /api/v1/selftests/{selftest_id}';
+    expect(await ask(route, {}, { selftest_id: 'me' })).toMatchObject({
+      statusCode: 200,
+      body: { kind: 'platform_team', id: ARN },
+    });
+    const unsigned = { http: { sourceIp: '192.0.2.1' } };
+    expect(await ask(route, {}, { selftest_id: 'me' }, unsigned)).toMatchObject({
+      statusCode: 401,
+      headers: { 'www-authenticate': expect.stringContaining('Bearer') as string },
+      body: { code: 'auth.missing' },
+    });
+  });
+
+  test('asks for a token where the route table names a permission', async () => {
+    expect(await ask('GET /api/v1/admin/selftests/{selftest_id}', {}, { selftest_id: 'me' })).toMatchObject({
+      statusCode: 401,
+      body: { code: 'auth.missing' },
+    });
+  });
+
+  test.each([
+    ['GET /api/v1/nothing', {}, 404, 'route.unknown'],
+    ['GET /api/v1/selftests/{selftest_id}', { selftest_id: 'gone' }, 404, 'selftest.unknown'],
+    ['GET /api/v1/selftests/{selftest_id}', { selftest_id: 'other' }, 500, 'internal'],
+    ['POST /api/v1/selftests', {}, 503, 'unavailable'],
+  ])('answers %s %j as a problem', async (route, params, status, code) => {
+    const answer = await ask(route, { 'x-request-id': 'look-1' }, params);
+    expect(answer).toMatchObject({
+      statusCode: status,
+      headers: { 'content-type': 'application/problem+json', 'x-request-id': 'look-1' },
+      body: { status, code, correlation_id: 'look-1' },
+    });
+    expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
+  });
+});

@@ -1,0 +1,264 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../functions/platform/ids.ts';
+import { runKey } from '../../functions/selftest/keys.ts';
+import { planSelftest, SelftestRequested } from '../../functions/selftest/selftest.ts';
+import { openRelayWorld, type RelayWorld } from './relay-world.ts';
+
+let world: RelayWorld;
+
+beforeAll(async () => {
+  // What fails below is logged, as it should be; this run need not show it.
+  process.stdout.write = () => true;
+  world = await openRelayWorld();
+});
+
+afterAll(() => world.close());
+
+const newPlace = () => ({ org_id: newId(), project_id: newId() });
+
+/** What is on the feed of a project: each event's id by its number. */
+const onFeed = async (place: string) =>
+  (await world.feed(place)).map(({ sequence, event_id }) => [sequence, event_id]);
+const numbered = (ids: string[]) => ids.map((id, index) => [index + 1, id]);
+
+const onBus = (project_id: string) =>
+  world
+    .bus()
+    .map(({ detail }) => detail as { event_id: string; sequence: number; project_id: string })
+    .filter((event) => event.project_id === project_id);
+
+/** The first time each was there: what comes again is known by its id. */
+const firsts = (ids: string[]) => [...new Set(ids)];
+
+async function requestedSelftest() {
+  const run = planSelftest(newId(), 'look-1', new Date());
+  await world.put({ ...runKey(run.id), ...run });
+  return run;
+}
+
+describe('the relay', () => {
+  test('puts what happened on the feed of its place and on the bus, numbered in order', async () => {
+    const place = newPlace();
+    const ids = [
+      ...(await world.say(place, 'a.b.first', 'a.b.second')),
+      ...(await world.say(place, 'a.b.third')),
+    ];
+    const records = await world.take();
+    expect(await world.handler({ Records: records })).toEqual({ batchItemFailures: [] });
+
+    expect(await onFeed(place.project_id)).toEqual(numbered(ids));
+    const [first] = await world.feed(place.project_id);
+    expect(first).toMatchObject({ type: 'a.b.first', actor: 'user:u1', ...place });
+    expect(Number(first?.['expires_at']) - Date.now() / 1000).toBeCloseTo(90 * 24 * 3600, -2);
+
+    expect(onBus(place.project_id).map(({ event_id, sequence }) => [sequence, event_id])).toEqual(
+      numbered(ids),
+    );
+    expect(world.bus().at(-1)).toMatchObject({
+      name: 'arn:aws:events:us-east-1:000000000000:event-bus/events',
+      source: 'gpuaas',
+      'detail-type': 'a.b.third',
+    });
+  });
+
+  test('keeps one feed for each project, one for each organisation and one for the platform', async () => {
+    const { org_id, project_id } = newPlace();
+    const [inProject] = await world.say({ org_id, project_id }, 'a.b.c');
+    const [inOrg] = await world.say({ org_id }, 'a.b.c');
+    const [onPlatform] = await world.say({}, 'a.b.c');
+    await world.handler({ Records: await world.take() });
+    expect(await onFeed(project_id)).toEqual([[1, inProject]]);
+    expect(await onFeed(org_id)).toEqual([[1, inOrg]]);
+    expect((await onFeed('platform')).map(([, id]) => id)).toContain(onPlatform);
+  });
+
+  test('costs two requests of the table a place, however many events came at once, and one for who follows', async () => {
+    const place = newPlace();
+    await world.say(place, ...Array.from({ length: 25 }, (_, index) => `a.b.n${index}`));
+    const records = await world.take();
+    const before = world.calls();
+    await world.handler({ Records: records });
+    expect(world.calls() - before).toBe(3 + 25);
+  });
+
+  test('gives an event that comes again the number it has', async () => {
+    const place = newPlace();
+    const ids = await world.say(place, 'a.b.first', 'a.b.second');
+    const records = await world.take();
+    await world.handler({ Records: records });
+    await world.handler({ Records: [...records, ...records] });
+    await world.handler({ Records: records.slice(1) });
+    const later = await world.say(place, 'a.b.third');
+    await world.handler({ Records: [...records, ...(await world.take())] });
+    expect(await onFeed(place.project_id)).toEqual(numbered([...ids, ...later]));
+    for (const { event_id, sequence } of onBus(place.project_id)) {
+      expect(sequence).toBe([...ids, ...later].indexOf(event_id) + 1);
+    }
+  });
+
+  test('keeps the order in which one change said things, in whatever order the stream has them', async () => {
+    const place = newPlace();
+    const ids = await world.say(place, 'a.b.first', 'a.b.second', 'a.b.third');
+    const records = await world.take();
+    await world.handler({ Records: [records[2], records[0], records[1]] as DynamoDBRecord[] });
+    expect(await onFeed(place.project_id)).toEqual(numbered(ids));
+    expect(onBus(place.project_id).map(({ event_id }) => event_id)).toEqual(ids);
+  });
+
+  test('raced by others with the same records leaves each event once and tells all the same number', async () => {
+    const places = [newPlace(), newPlace()];
+    const ids = new Map<string, string[]>();
+    for (let round = 0; round < 5; round += 1) {
+      for (const place of places) {
+        const said = await world.say(place, `a.b.r${round}`, 'a.b.also');
+        ids.set(place.project_id, [...(ids.get(place.project_id) ?? []), ...said]);
+      }
+    }
+    const records = await world.take();
+    const answers = await Promise.all(
+      [records, records, records.slice(0, 7), records].map((some) => world.deliver(some)),
+    );
+    expect(answers.flat()).toEqual([]);
+    for (const { project_id } of places) {
+      const said = ids.get(project_id) ?? [];
+      expect(await onFeed(project_id)).toEqual(numbered(said));
+      for (const { event_id, sequence } of onBus(project_id))
+        expect(sequence).toBe(said.indexOf(event_id) + 1);
+    }
+  });
+
+  test('tries again what the bus did not take, and lets nothing of the place overtake it', async () => {
+    const [calm, troubled] = [newPlace(), newPlace()];
+    const troubledIds = await world.say(troubled, 'a.b.first', 'a.b.second');
+    const [calmId] = await world.say(calm, 'a.b.c');
+    const records = await world.take();
+    world.refuseOnBus(3);
+    expect(await world.deliver(records)).toEqual([]);
+    expect(firsts(onBus(troubled.project_id).map(({ event_id }) => event_id))).toEqual(troubledIds);
+    expect(onBus(calm.project_id).map(({ event_id }) => event_id)).toContain(calmId);
+  });
+
+  test('gives up an event nobody can read, and that one alone', async () => {
+    const [place, other] = [newPlace(), newPlace()];
+    const [first = '', bad = '', last = ''] = [
+      ...(await world.say(place, 'a.b.first')),
+      ...(await world.say(place, 'a.b.bad')),
+      ...(await world.say(place, 'a.b.last')),
+    ];
+    const elsewhere = await world.say(other, 'a.b.c');
+    const records = await world.take();
+    await world.put({ pk: `OUTBOX#${place.project_id}`, sk: bad, kind: 'event', event: { type: 7 } });
+    const givenUp = await world.deliver(records, { retriesMax: 3 });
+    expect(givenUp.map(eventIdOf)).toEqual([bad]);
+    expect(await onFeed(place.project_id)).toEqual(numbered([first, last]));
+    expect(firsts(onBus(place.project_id).map(({ event_id }) => event_id))).toEqual([first, last]);
+    expect(await onFeed(other.project_id)).toEqual(numbered(elsewhere));
+  });
+
+  test('starts the execution of a self-test that was requested, once, and marks the hop', async () => {
+    const run = await requestedSelftest();
+    await world.say({}, SelftestRequested(run));
+    const records = await world.take();
+    await world.handler({ Records: records });
+    await world.handler({ Records: records });
+    expect(world.started.filter((name) => name === run.id)).toEqual([run.id]);
+  });
+
+  test('passes over rows that are gone', async () => {
+    const record = { dynamodb: { SequenceNumber: '1', Keys: { pk: { S: 'OUTBOX#x' }, sk: { S: newId() } } } };
+    expect(await world.handler({ Records: [record] })).toEqual({ batchItemFailures: [] });
+  });
+});
+
+const eventIdOf = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.['sk']?.S;
+
+describe('a relay that dies', () => {
+  const moments = ['before', 'after'] as const;
+
+  test.each(moments)(
+    '%s any of its calls has lost nothing and doubled nothing when it comes again',
+    async (moment) => {
+      for (let call = 1; ; call += 1) {
+        const [place, other] = [newPlace(), newPlace()];
+        const run = await requestedSelftest();
+        const ids = [
+          ...(await world.say(place, 'a.b.first', SelftestRequested(run))),
+          ...(await world.say(place, 'a.b.third')),
+        ];
+        const others = await world.say(other, 'a.b.c');
+        const records = await world.take();
+        world.dieAt(call, moment);
+        const outcome = await world.handler({ Records: records }).catch(() => 'died');
+        world.live();
+        const isWhole = typeof outcome !== 'string' && outcome.batchItemFailures.length === 0;
+
+        expect(await world.deliver(records)).toEqual([]);
+        expect(await onFeed(place.project_id)).toEqual(numbered(ids));
+        expect(await onFeed(other.project_id)).toEqual(numbered(others));
+        expect(firsts(onBus(place.project_id).map(({ event_id }) => event_id))).toEqual(ids);
+        expect(firsts(onBus(other.project_id).map(({ event_id }) => event_id))).toEqual(others);
+        expect(world.started.filter((name) => name === run.id)).toEqual([run.id]);
+        if (isWhole) return expect(call).toBeGreaterThan(10);
+      }
+    },
+  );
+});
+
+describe('order', () => {
+  test('holds in every place, whatever comes again, together or in pieces, and whenever the relay dies', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ place: fc.nat(4), size: fc.integer({ min: 2, max: 3 }) }), {
+          minLength: 60,
+          maxLength: 90,
+        }),
+        fc.array(
+          fc.record({
+            batch: fc.integer({ min: 1, max: 25 }),
+            again: fc.nat(10),
+            racing: fc.boolean(),
+            deadAt: fc.option(fc.integer({ min: 1, max: 40 })),
+          }),
+          { minLength: 1, maxLength: 20 },
+        ),
+        async (changes, deliveries) => {
+          const places = Array.from({ length: 5 }, newPlace);
+          const said = places.map((): string[] => []);
+          for (const { place, size } of changes) {
+            const types = Array.from({ length: size }, (_, index) => `a.b.n${index}`);
+            said[place]?.push(...(await world.say(places[place] ?? {}, ...types)));
+          }
+          const records = await world.take();
+          let done = 0;
+          for (let turn = 0; done < records.length; turn += 1) {
+            const { batch, again, racing, deadAt } = deliveries[turn % deliveries.length] ?? {
+              batch: 25,
+              again: 0,
+              racing: false,
+              deadAt: null,
+            };
+            const end = Math.min(done + batch, records.length);
+            // What was delivered before may come again before what is new.
+            const batchRecords = records.slice(Math.max(0, done - again), end);
+            if (deadAt !== null && turn < deliveries.length) {
+              world.dieAt(deadAt, turn % 2 === 0 ? 'before' : 'after');
+              await world.handler({ Records: batchRecords }).catch(() => undefined);
+              world.live();
+            }
+            const runs = racing ? [batchRecords, batchRecords] : [batchRecords];
+            await Promise.all(runs.map((each) => world.deliver(each)));
+            done = end;
+          }
+          for (const [index, { project_id }] of places.entries()) {
+            const ids = said[index] ?? [];
+            expect(await onFeed(project_id)).toEqual(numbered(ids));
+            expect(firsts(onBus(project_id).map(({ event_id }) => event_id))).toEqual(ids);
+          }
+        },
+      ),
+      { numRuns: process.env['DEEP'] ? 20 : 1 },
+    );
+  }, 120_000);
+});

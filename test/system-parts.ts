@@ -1,0 +1,9 @@
+import { say } from '../lib/local/say.ts';
+import { ensureSystemParts, ensureTools } from '../lib/local/system.ts';
+
+/** A fresh machine runs the tests before it ever ran the platform: it needs the same parts, and a few tools. */
+export async function setup(): Promise<void> {
+  await ensureSystemParts({ say });
+  // Newer Debian releases keep the docker command apart from the engine.
+  await ensureTools({ skopeo: 'skopeo', busybox: 'busybox-static', docker: 'docker-cli' }, { say });
+}

@@ -1,0 +1,16 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Waits for a condition, never for a time: returns the first value that is neither undefined nor false. */
+export async function until<T>(
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  what: string,
+  secondsMax = 30,
+): Promise<T> {
+  const deadline = Date.now() + secondsMax * 1000;
+  while (Date.now() < deadline) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    await wait(20);
+  }
+  throw new Error(`Waited ${secondsMax} s in vain for ${what}.`);
+}
