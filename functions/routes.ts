@@ -19,6 +19,8 @@ const identity = <H extends string, R extends Requirement>(handler: H, permissio
   ({ domain: 'identity', handler, permission }) as const;
 const selftest = <H extends string, R extends Requirement>(handler: H, permission: R) =>
   ({ domain: 'selftest', handler, permission }) as const;
+const catalog = <H extends string, R extends Requirement>(handler: H, permission: R) =>
+  ({ domain: 'catalog', handler, permission }) as const;
 const docs = <H extends string>(handler: H) => ({ domain: 'docs', handler, permission: 'public' }) as const;
 
 export const routes = {
@@ -104,6 +106,8 @@ export const routes = {
   'GET /api/v1/admin/audit': identity('listAudit', 'platform.audit.read'),
   'GET /api/v1/projects/{project_id}/events': identity('listEvents', 'event.read'),
   'POST /api/v1/projects/{project_id}/events/tickets': identity('createEventTicket', 'event.read'),
+
+  'GET /api/v1/apps/catalog/{app_slug}': catalog('getApp', 'signed_in'),
 } as const satisfies Record<`${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`, Route>;
 
 export type RouteKey = keyof typeof routes;

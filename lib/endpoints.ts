@@ -1,3 +1,4 @@
+import { catalogEndpoints } from '../functions/catalog/endpoints.ts';
 import { docsEndpoints } from '../functions/docs/endpoints.ts';
 import { identityEndpoints } from '../functions/identity/endpoints.ts';
 import type { Endpoint } from '../functions/platform/endpoint.ts';
@@ -8,6 +9,7 @@ export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<D>, Endpoint
 
 /** Who answers each route: the functions serve these, the document is made of what they say about themselves. */
 const endpoints: EndpointsByDomain = {
+  catalog: catalogEndpoints,
   docs: docsEndpoints,
   identity: identityEndpoints,
   selftest: selftestEndpoints,

@@ -8,6 +8,7 @@ import { nameSchemas } from './openapi-schemas.ts';
 
 const DOMAINS: Record<Domain, string> = {
   identity: 'Organisations, projects, people, service accounts, tokens, audit and events.',
+  catalog: 'Apps, their versions and how these are promoted; what projects may launch.',
   selftest: 'Whether the platform works, over every kind of wire it has.',
   docs: 'This description.',
 };

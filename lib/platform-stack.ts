@@ -2,6 +2,7 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
+import { Catalog } from './catalog.ts';
 import type { DataStack } from './data-stack.ts';
 import { Docs } from './docs.ts';
 import { Identity } from './identity.ts';
@@ -27,8 +28,9 @@ export class PlatformStack extends Stack {
 
     const selftest = new Selftest(this, 'Selftest', { kernel, socket, version });
     const identity = new Identity(this, 'Identity', { kernel, socket });
+    const catalog = new Catalog(this, 'Catalog', { kernel });
     const docs = new Docs(this, 'Docs', { kernel });
-    api.serve({ selftest: selftest.api, identity: identity.api, docs: docs.api });
+    api.serve({ selftest: selftest.api, identity: identity.api, catalog: catalog.api, docs: docs.api });
 
     new Relay(this, 'Relay', { control, socket, selftest });
     new Alarms(this, 'Alarms');

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { AuditRow } from '../platform/audit.ts';
 import { PageQuery } from '../platform/page.ts';
-import { Id, Time } from './name.ts';
+import { Id, Time } from '../platform/name.ts';
 
 export const AuditView = v.object({
   id: Id,

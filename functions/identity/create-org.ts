@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
-import { type Change, command } from '../platform/endpoint.ts';
+import type { Change } from '../platform/change.ts';
+import { command } from '../platform/endpoint.ts';
 import { InvitationCreated, InvitationView, planInvitation, viewInvitation } from './invitation.ts';
 import { makeInvitationToken } from './invitation-secret.ts';
 import { insertInvitation } from './invitation-store.ts';

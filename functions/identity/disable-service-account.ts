@@ -9,7 +9,7 @@ import {
   subjectOf,
   viewServiceAccount,
 } from './service-account.ts';
-import { requireVersion } from './version.ts';
+import { requireVersion } from '../platform/precondition.ts';
 
 export const disableServiceAccount = command(
   {

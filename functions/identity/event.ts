@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { cursorAt } from '../relay/feed.ts';
-import { Id, Time } from './name.ts';
+import { Id, Time } from '../platform/name.ts';
 
 export const EventView = v.object({
   event_id: Id,

@@ -7,7 +7,7 @@ import { RoleName } from './user.ts';
 const Place = v.object({ id: v.string(), slug: v.optional(v.string()), name: v.optional(v.string()) });
 
 const MeView = v.object({
-  kind: v.picklist(['user', 'service_account', 'platform_team', 'anonymous']),
+  kind: v.picklist(['user', 'service_account', 'platform_team', 'platform', 'anonymous']),
   id: v.string(),
   email: v.optional(v.string()),
   /** What the caller may do everywhere on the platform; in their own places, their roles there say. */

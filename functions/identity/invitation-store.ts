@@ -6,7 +6,7 @@ import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/table.ts';
 import { Invitation } from './invitation.ts';
 import { INVITATION_ROWS, invitationKey, invitationRowKey, placePartition } from './keys.ts';
-import { type PageAsked, readItems, readRows } from './row-store.ts';
+import { type PageAsked, readItems, readRows } from '../platform/rows.ts';
 import { User } from './user.ts';
 
 export async function findInvitation(orgId: string, id: string): Promise<Invitation | undefined> {

@@ -6,7 +6,7 @@ import { refuse } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
 import type { MemberPlace } from './member.ts';
-import { Email, Id, Time } from './name.ts';
+import { Email, Id, Time } from '../platform/name.ts';
 import { RoleName } from './user.ts';
 
 const OPEN_SECONDS = 7 * 24 * 3600;

@@ -8,7 +8,7 @@ import { controlTable, readItem } from '../platform/table.ts';
 import { MEMBER_ROWS, memberKey, placePartition } from './keys.ts';
 import { changesBetween, type MemberPlace, MemberView, viewMember } from './member.ts';
 import { Org } from './org.ts';
-import { type PageAsked, readItems, readRows } from './row-store.ts';
+import { type PageAsked, readItems, readRows } from '../platform/rows.ts';
 import { User } from './user.ts';
 
 export async function findUser(id: string): Promise<User | undefined> {

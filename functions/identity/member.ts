@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
-import { Id, Time } from './name.ts';
+import { Id, Time } from '../platform/name.ts';
 import type { Org } from './org.ts';
 import { type Membership, RoleName, type User } from './user.ts';
 

@@ -6,7 +6,7 @@ import { refuse } from '../platform/errors.ts';
 import { platformKeys } from '../platform/token-keys.ts';
 import { CLOCK_SKEW_SECONDS } from '../platform/token-shape.ts';
 import { claimantOf, proveAssertion } from './assertion.ts';
-import { Id } from './name.ts';
+import { Id } from '../platform/name.ts';
 import { isSameKey, publicHalfOf } from './service-account-key-pair.ts';
 import { findAnyServiceAccount, spendAssertion } from './service-account-store.ts';
 import { findWorkingKey, type ServiceAccount, subjectOf } from './service-account.ts';

@@ -6,7 +6,7 @@ import { encodeCursor, type PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/table.ts';
 import { ORGS_PARTITION, orgSlugKey } from './keys.ts';
 import { Org } from './org.ts';
-import { decodeId, type PageAsked, readGathered, readItems } from './row-store.ts';
+import { decodeId, type PageAsked, readGathered, readItems } from '../platform/rows.ts';
 
 export async function findOrg(id: string): Promise<Org> {
   const item = await readItem(orgKey(id));

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { DomainEvent } from '../platform/events.ts';
-import { Email, Id, Name, Slug, Time } from './name.ts';
+import { Email, Id, Name, Slug, Time } from '../platform/name.ts';
 
 export const OrgParams = v.object({ org_id: Id });
 

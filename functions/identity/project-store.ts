@@ -6,7 +6,7 @@ import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/table.ts';
 import { orgProjectsPartition, projectSlugKey } from './keys.ts';
 import { Project } from './project.ts';
-import { type PageAsked, readGathered } from './row-store.ts';
+import { type PageAsked, readGathered } from '../platform/rows.ts';
 
 export async function findProject(id: string): Promise<Project> {
   const item = await readItem(projectKey(id));

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
-import { Description, Id, Name, Slug, Time } from './name.ts';
+import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
 
 export const ProjectParams = v.object({ project_id: Id });
 

@@ -2,7 +2,7 @@ import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/endpoint.ts';
 import { OrgParams, OrgRenamed, OrgView, rename, RenameOrg, viewOrg } from './org.ts';
 import { findOrg, saveName } from './org-store.ts';
-import { requireVersion } from './version.ts';
+import { requireVersion } from '../platform/precondition.ts';
 
 export const renameOrg = command(
   {

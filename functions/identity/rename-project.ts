@@ -2,7 +2,7 @@ import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/endpoint.ts';
 import { ProjectParams, ProjectRenamed, ProjectView, rename, RenameProject, viewProject } from './project.ts';
 import { findProject, saveName } from './project-store.ts';
-import { requireVersion } from './version.ts';
+import { requireVersion } from '../platform/precondition.ts';
 
 export const renameProject = command(
   {

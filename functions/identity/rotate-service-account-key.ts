@@ -11,7 +11,7 @@ import {
   subjectOf,
   viewServiceAccount,
 } from './service-account.ts';
-import { requireVersion } from './version.ts';
+import { requireVersion } from '../platform/precondition.ts';
 
 export const rotateServiceAccountKey = command(
   {

@@ -5,7 +5,7 @@ import { type ProblemCode, refuse } from '../platform/errors.ts';
 import { projectKey, serviceAccountKey } from '../platform/keys.ts';
 import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/table.ts';
-import { type PageAsked, readGathered } from './row-store.ts';
+import { type PageAsked, readGathered } from '../platform/rows.ts';
 import { assertionKey, projectAccounts, slugKey } from './service-account-keys.ts';
 import { ServiceAccount } from './service-account.ts';
 

@@ -7,7 +7,7 @@ import { refuse } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import { type Role, ROLES, SERVICE_ACCOUNT_ROLES } from '../platform/permissions.ts';
 import { PublicJwk } from '../platform/token-shape.ts';
-import { Description, Id, Name, Slug, Time } from './name.ts';
+import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
 
 /** One that signs, and two that were rotated out and still work for a while. */
 const KEYS_MAX = 3;

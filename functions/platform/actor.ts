@@ -5,6 +5,8 @@ export type Actor =
   | { kind: 'user'; id: string; email?: string }
   | { kind: 'service_account'; id: string }
   | { kind: 'platform_team'; id: string }
+  /** The platform itself, and which part of it: nobody asked. */
+  | { kind: 'platform'; id: string }
   | { kind: 'anonymous'; id: 'anonymous' };
 
 export const ANONYMOUS: Actor = { kind: 'anonymous', id: 'anonymous' };

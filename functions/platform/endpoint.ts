@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { type Actor, nameActor } from './actor.ts';
-import { insertAudit } from './audit.ts';
+import { nameActor } from './actor.ts';
 import { isDenied } from './aws-errors.ts';
-import { commit, Conflict, type Write } from './commit.ts';
+import { type Change, decidingAgain, recordsOf } from './change.ts';
+import { commit, Conflict } from './commit.ts';
 import type { Context } from './context.ts';
 import { type ProblemCode, Refusal, refuse } from './errors.ts';
-import { type DomainEvent, insertOutbox } from './events.ts';
 import { parseAll } from './parse.ts';
 import { findReplay, insertReceipt, type Replyable } from './receipts.ts';
 import { parseBody, type Request } from './request.ts';
@@ -44,6 +43,8 @@ export interface EndpointSpec<P = unknown, Q = unknown, B = unknown> {
   form?: boolean;
   /** The one member in which raw control characters are tolerated. */
   lenient?: string;
+  /** Reads a body that is not JSON, where one may be sent: a manifest may be YAML. */
+  parseText?: { media: RegExp; parse: (text: string) => unknown };
 }
 
 export interface CommandSpec<P = unknown, Q = unknown, B = unknown> extends EndpointSpec<P, Q, B> {
@@ -76,16 +77,16 @@ export function document(body: unknown, headers: Record<string, string>): Docume
   return new Document(body, headers);
 }
 
-/** Reads and answers; changes nothing. */
-export function query<P = object, Q = object>(
-  spec: EndpointSpec<P, Q>,
-  read: (ctx: Context, input: Omit<Input<P, Q, unknown>, 'body'>) => unknown,
+/** Reads and answers; changes nothing. One that takes a body is a POST: a dry run. */
+export function query<P = object, Q = object, B = object>(
+  spec: EndpointSpec<P, Q, B>,
+  read: (ctx: Context, input: Input<P, Q, B>) => unknown,
 ): Endpoint {
   return {
     kind: 'query',
     spec,
     async run(ctx, request) {
-      const input = readInput<P, Q, unknown>({ ...spec, body: undefined }, request, false);
+      const input = readInput<P, Q, B>(spec, request, spec.body !== undefined);
       const found = await showingDenied(spec.denied, async () => read(ctx, input));
       const { body, headers } = found instanceof Document ? found : document(found, etagOf(found));
       const media = spec.media ? { 'content-type': spec.media } : undefined;
@@ -93,28 +94,6 @@ export function query<P = object, Q = object>(
     },
   };
 }
-
-/** What a command has decided. Nothing of it has happened yet. */
-export interface Change {
-  /** What was changed, as the audit names it: `service_account:<id>`. */
-  subject: string;
-  before?: unknown;
-  after?: unknown;
-  reason?: string;
-  writes: Write[];
-  events?: DomainEvent[];
-  reply: Record<string, unknown>;
-  /** Members of the answer that must not be kept readable. */
-  secrets?: Record<string, string>;
-  headers?: Record<string, string>;
-  location?: string;
-  /** Who it was done by, where the request itself is how they proved who they are. */
-  actor?: Actor;
-  /** The place it belongs to, where the path names none. */
-  place?: { org_id?: string; project_id?: string };
-}
-
-const ATTEMPTS_MAX = 4;
 
 /** Decides; the change it returns is committed whole before anybody is told. */
 export function command<P = object, Q = object, B = object>(
@@ -146,66 +125,31 @@ async function attempt<P, Q, B>(
   keyed: Keyed | undefined,
   decide: () => Change | Promise<Change>,
 ): Promise<Reply> {
-  for (let attempts = 1; ; attempts += 1) {
+  const once = async (): Promise<Replyable> => {
     try {
       const change = await decide();
       const reply = replyOf(spec.status ?? 200, change);
-      const actor = change.actor ?? ctx.actor;
-      const receipt = keyed ? [insertReceipt(nameActor(actor), keyed, reply, ctx.now())] : [];
-      await commit([
-        ...change.writes,
-        ...recordsOf({ ...ctx, actor }, spec.action, request, change),
-        ...receipt,
-      ]);
-      return show(reply);
+      const about = { ...ctx, actor: change.actor ?? ctx.actor, sourceIp: request.sourceIp };
+      const receipt = keyed ? [insertReceipt(nameActor(about.actor), keyed, reply, ctx.now())] : [];
+      await commit([...change.writes, ...recordsOf(about, spec.action, change), ...receipt]);
+      return reply;
     } catch (error) {
       // What is refused now may have been done before: the answer is then the first one, not the refusal.
       const replay =
         keyed && (error instanceof Refusal || error instanceof Conflict)
           ? await replayOf(ctx, keyed)
           : undefined;
-      if (replay) return show(replay);
-      if (!(error instanceof Conflict)) throw error;
-      if (attempts === ATTEMPTS_MAX) throw refuse(keyed ? 'idempotency.in_flight' : 'request.conflict');
-      await pause(attempts);
+      if (replay) return replay;
+      throw error;
     }
-  }
+  };
+  return show(await decidingAgain(once, keyed ? 'idempotency.in_flight' : 'request.conflict'));
 }
 
 async function replayOf(ctx: Context, keyed: Keyed): Promise<Replyable | undefined> {
   const replay = await findReplay(nameActor(ctx.actor), keyed, ctx.now());
   if (replay === 'other_body') throw refuse('idempotency.other_body');
   return replay === 'none' ? undefined : replay;
-}
-
-/** The audit row and the outbox events of a change: derived, never written by hand. */
-function recordsOf(ctx: Context, action: string, request: Request, change: Change): Write[] {
-  const now = ctx.now();
-  const at = now.toISOString();
-  const place = change.place ?? { org_id: ctx.project?.org_id ?? ctx.org?.id, project_id: ctx.project?.id };
-  const { subject, before, after, reason } = change;
-  const about = { actor: nameActor(ctx.actor), correlation_id: ctx.correlationId };
-  const email = ctx.actor.kind === 'user' ? ctx.actor.email : undefined;
-  const audit = insertAudit({
-    id: ctx.newId(),
-    at,
-    ...about,
-    ...(email && { actor_email: email }),
-    action,
-    subject,
-    before,
-    after,
-    reason,
-    source_ip: request.sourceIp,
-    ...place,
-  });
-  const events = (change.events ?? []).map((event) =>
-    insertOutbox(
-      { ...event, event_id: ctx.newId(), occurred_at: at, ...about, ...(event.place ?? place) },
-      now,
-    ),
-  );
-  return [audit, ...events];
 }
 
 function replyOf(status: number, change: Change): Replyable {
@@ -234,10 +178,6 @@ function readInput<P, Q, B>(spec: EndpointSpec<P, Q, B>, request: Request, hasBo
       pointer: '',
     },
   }) as Input<P, Q, B>;
-}
-
-function pause(attempts: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempts));
 }
 
 async function showingDenied<T>(code: ProblemCode | undefined, work: () => Promise<T>): Promise<T> {

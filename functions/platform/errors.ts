@@ -76,6 +76,42 @@ export const PROBLEMS = {
     title: 'The signing key was rotated a moment ago',
   },
 
+  'app.unknown': { status: 404, retryable: false, title: 'No such app' },
+  'app.slug_taken': { status: 409, retryable: false, title: 'The slug belongs to another project' },
+  'app.backend_fixed': { status: 409, retryable: false, title: 'An app keeps its runtime backend' },
+  'app.too_many_versions': { status: 409, retryable: false, title: 'The app has too many versions' },
+  'manifest.invalid': { status: 400, retryable: false, title: 'The manifest is not valid' },
+  'manifest.malformed': { status: 400, retryable: false, title: 'The manifest is neither JSON nor YAML' },
+  'submission.unknown': { status: 404, retryable: false, title: 'No such submission' },
+  'submission.own': { status: 403, retryable: false, title: 'Somebody else must review your submission' },
+  'submission.decided': { status: 409, retryable: false, title: 'The submission has been decided' },
+  'version.unknown': { status: 404, retryable: false, title: 'No such version' },
+  'version.exists': { status: 409, retryable: false, title: 'The version exists and has left draft' },
+  'version.wrong_status': {
+    status: 409,
+    retryable: false,
+    title: 'The status of the version does not allow this',
+  },
+  'version.in_use': { status: 409, retryable: false, title: 'Instances still use the version' },
+  'version.artifacts_unready': {
+    status: 409,
+    retryable: false,
+    title: 'The version would outrank its artifacts',
+  },
+  'promotion.unknown': { status: 404, retryable: false, title: 'The version was never promoted' },
+  'promotion.in_progress': {
+    status: 409,
+    retryable: false,
+    title: 'A promotion of the version is under way',
+  },
+  'promotion.not_waiting': { status: 409, retryable: false, title: 'No promotion waits for this answer' },
+  'entitlement.wider_than_org': {
+    status: 409,
+    retryable: false,
+    title: 'The organisation allows less than this',
+  },
+  'entitlement.too_many': { status: 409, retryable: false, title: 'Too many apps have entitlements here' },
+
   'message.invalid': { status: 400, retryable: false, title: 'The message is not valid' },
   'ticket.refused': { status: 401, retryable: false, title: 'The ticket is unknown, used or expired' },
   'connection.unknown': { status: 404, retryable: false, title: 'The connection is unknown or expired' },
@@ -88,10 +124,14 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One thing wrong with the input: where, as a JSON pointer, and what. Never the value that was sent. */
+/**
+ * One thing wrong with the input: where, as a JSON pointer, what was expected, and where it helps, what to do.
+ * Never the value that was sent.
+ */
 export interface InputFault {
   pointer: string;
   detail: string;
+  hint?: string;
 }
 
 /** A decided no. As a workflow error its name is the code, so a state machine can match on it. */

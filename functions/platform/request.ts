@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { EndpointSpec } from './endpoint.ts';
 import { refuse } from './errors.ts';
 
 const BODY_BYTES_MAX = 256 * 1024;
@@ -38,9 +39,10 @@ export function readRequest(event: APIGatewayProxyEventV2): Request {
 /** JSON, or nothing for an empty body. Where `lenient` names a member, raw control characters may stand in it. */
 export function parseBody(
   { bodyText, contentType }: Request,
-  { lenient, form }: { lenient?: string; form?: boolean },
+  { lenient, form, parseText }: Pick<EndpointSpec, 'lenient' | 'form' | 'parseText'>,
 ): unknown {
   if (bodyText === undefined || bodyText.trim() === '') return {};
+  if (parseText?.media.test(contentType)) return parseText.parse(bodyText);
   if (form && /^application\/x-www-form-urlencoded\b/i.test(contentType)) {
     return Object.fromEntries(new URLSearchParams(bodyText));
   }

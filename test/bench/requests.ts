@@ -1,12 +1,12 @@
-import { type Counted, countRequests } from '../identity/request-counts.ts';
-import { openIdentityWorld } from '../identity/world.ts';
+import { type Counted, countRequests } from '../api/request-counts.ts';
+import { openWorld } from '../api/world.ts';
 import { measureApart, report, type Row } from './measure.ts';
 
 /** DynamoDB requests a call, over every route. In a process of its own, for what the functions log. */
 export const measureRequests = (): Promise<Row[]> => measureApart(import.meta.filename);
 
 async function measure(): Promise<Row[]> {
-  const world = await openIdentityWorld();
+  const world = await openWorld();
   try {
     return rowsOf(await countRequests(world));
   } finally {

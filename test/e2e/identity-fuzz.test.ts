@@ -18,7 +18,7 @@ import {
 } from './people.ts';
 import { findShownSecrets, plant } from './planted-secrets.ts';
 
-// The bodies a handler meets are fuzzed by the thousand inside one process, in test/identity/fuzz.test.ts. Here the
+// The bodies a handler meets are fuzzed by the thousand inside one process, in test/api/fuzz.test.ts. Here the
 // whole way is: what a client can put on the wire, through the gateway, to the function and back.
 
 const { api_url } = inject('platform');
@@ -217,7 +217,7 @@ function sendRaw(bytes: Buffer): Promise<string> {
     const { hostname, port } = new URL(api_url);
     const socket = connect({ host: hostname, port: Number(port), localAddress });
     const chunks: Buffer[] = [];
-    socket.setTimeout(10_000, () => socket.destroy(new Error('No answer and no end.')));
+    socket.setTimeout(30_000, () => socket.destroy(new Error('No answer and no end.')));
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'ECONNRESET' || error.code === 'EPIPE' ? undefined : reject(error),

@@ -42,19 +42,20 @@ let projectId: string;
 const orgPath = () => `/api/v1/orgs/${orgId}`;
 const projectPath = () => `/api/v1/projects/${projectId}`;
 
-/** So within the time that is promised, and from then on in every warm copy of the function. */
+/** So to whoever asks after the time that is promised, in every warm copy of the function. */
 async function expectSoon(
   ask: () => Promise<Answer<{ code?: string }>>,
   wanted: { status: number; code?: string },
 ): Promise<void> {
-  const begun = Date.now();
-  const isSo = async () => {
-    const { status, body } = await ask();
-    return status === wanted.status && body.code === wanted.code;
-  };
-  await until(isSo, `the answer ${wanted.status}`, FACTS_SECONDS + 1);
-  await wait(Math.max(0, begun + FACTS_SECONDS * 1000 - Date.now()));
-  expect(await Promise.all(Array.from({ length: 8 }, isSo))).not.toContain(false);
+  const promised = Date.now() + FACTS_SECONDS * 1000;
+  // Asked meanwhile too, so that there is something to remember.
+  while (Date.now() < promised) {
+    await ask();
+    await wait(200);
+  }
+  const answers = await Promise.all(Array.from({ length: 8 }, ask));
+  for (const { status, body } of answers)
+    expect({ status, code: body.code }).toEqual({ code: undefined, ...wanted });
 }
 
 describe('an organisation and its people', () => {
@@ -189,7 +190,6 @@ describe('a service account', () => {
     account = await until(
       () => createAccount(projectId, 'robot', 'owner').catch(() => undefined),
       'the project to be known as active again',
-      FACTS_SECONDS + 1,
     );
     expect(account.private_key_pem).toMatch(/^-----BEGIN PRIVATE KEY-----/);
     const read = await call('GET', accountPath(), { as: 'owner' });
@@ -272,7 +272,7 @@ describe('the signing key', () => {
         return kidOf(minted) !== first && minted;
       },
       'the other key to sign',
-      20,
+      60,
     );
 
     for (const { body } of [before, after])
@@ -297,7 +297,7 @@ describe('the signing key', () => {
       body: { code: 'signing_key.just_rotated' },
       headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
     });
-  });
+  }, 90_000);
 });
 
 /** Every row of a list, in pages of a few. */

@@ -19,7 +19,7 @@ import { findShownSecrets } from './planted-secrets.ts';
 import { signedFetch } from './signed-fetch.ts';
 
 // Three callers a route: nobody, somebody who may not, somebody who may. What each should hear follows from the table
-// of roles; every other cell is tried inside one process, in test/identity/matrix.test.ts.
+// of roles; every other cell is tried inside one process, in test/api/matrix.test.ts.
 
 const ready = inject('platform');
 const ABSENT = '0199aaaa-0000-7000-8000-00000000000f';

@@ -3,7 +3,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, inject } from 'vitest';
 import { obtainToken } from '../../bin/token/obtain-token.ts';
-import { signAssertion } from '../identity/world.ts';
+import { signAssertion } from '../api/world.ts';
 import { until } from '../until.ts';
 import { plant } from './planted-secrets.ts';
 

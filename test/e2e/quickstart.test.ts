@@ -75,4 +75,4 @@ test('steps 1 to 3 of the quickstart work with the curl calls as written', async
   });
   const { items } = (await audit.json()) as { items: { action: string }[] };
   expect(items.map(({ action }) => action)).toContain('identity.service_account.create');
-});
+}, 90_000);

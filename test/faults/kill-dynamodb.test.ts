@@ -2,9 +2,10 @@ import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { signal } from '../../lib/local/engines/pid-file.ts';
 import { startCopy, type PlatformCopy } from '../e2e/platform-copy.ts';
-import { signedFetch } from '../e2e/signed-fetch.ts';
 import { until } from '../until.ts';
+import { type Answer, ask, readRun, type Run } from './runs.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-dynamodb-'));
 let copy: PlatformCopy;
@@ -24,32 +25,25 @@ function dynamoDbPid(): number {
 
 test('DynamoDB killed under load: requests are told to try again, it comes back, nothing acknowledged is lost', async () => {
   const acknowledged: string[] = [];
-  const refusals: { status: number; retryAfter: string | null; body: unknown }[] = [];
+  const refusals: Answer[] = [];
   let stopped = false;
   const write = async (): Promise<void> => {
     while (!stopped) {
-      const response = await signedFetch(copy.ready, 'POST', '/api/v1/selftests').catch(() => undefined);
+      const answer = await ask(copy.ready, 'POST', '/api/v1/selftests');
       // One that was not answered in time was not acknowledged either.
-      if (response === undefined) continue;
-      if (response.status === 202) acknowledged.push(((await response.json()) as { id: string }).id);
-      // Read at once: the answer's time limit goes for its body too.
-      else
-        refusals.push({
-          status: response.status,
-          retryAfter: response.headers.get('retry-after'),
-          body: await response.json(),
-        });
+      if (answer?.status === 202) acknowledged.push((answer.body as Run).id);
+      else if (answer !== undefined) refusals.push(answer);
     }
   };
   const writers = Array.from({ length: 4 }, write);
-  await until(() => acknowledged.length >= 5, 'the first writes');
+  await until(() => acknowledged.length >= 5, 'the first writes', 60);
 
   // The SDK tries again by itself and often outlasts one death, so it dies until somebody was told.
   const killed = new Set<number>();
   await until(
     () => {
       const pid = dynamoDbPid();
-      if (!killed.has(pid)) process.kill(pid, 'SIGKILL');
+      if (!killed.has(pid)) signal(pid, 'SIGKILL');
       killed.add(pid);
       return refusals.length > 0;
     },
@@ -67,17 +61,7 @@ test('DynamoDB killed under load: requests are told to try again, it comes back,
     expect(refusal.retryAfter).toMatch(/^\d+$/);
     expect(refusal.body).toMatchObject({ code: 'unavailable', retryable: true });
   }
-  for (const id of acknowledged) {
-    const read = () => signedFetch(copy.ready, 'GET', `/api/v1/selftests/${id}`).catch(() => undefined);
-    // What was interrupted is still being worked off, so an answer may take another try; a loss would be a 404.
-    const answer = await until(
-      async () => {
-        const response = await read();
-        return response !== undefined && response.status !== 503 && response;
-      },
-      `the run ${id} to be read`,
-      60,
-    );
-    expect(answer.status).toBe(200);
-  }
+  // What was interrupted is still being worked off, so an answer may take another try; a loss would be a 404.
+  for (const id of acknowledged)
+    expect(await readRun(copy.ready, id)).toMatchObject({ status: 200, body: { id } });
 });

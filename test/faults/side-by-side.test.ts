@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
 import { PORT_DEFAULT } from '../../lib/local/options.ts';
 import { startCopy, type ReadyFile } from '../e2e/platform-copy.ts';
-import { signedFetch } from '../e2e/signed-fetch.ts';
 import { until } from '../until.ts';
+import { readRun, requestRun } from './runs.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const NOBODY = 65_534;
@@ -55,9 +55,9 @@ test('two copies run side by side, know nothing of each other, and leave nothing
   ]);
   expect(a.ready.api_url).not.toBe(b.ready.api_url);
 
-  const { id } = (await (await signedFetch(a.ready, 'POST', '/api/v1/selftests')).json()) as { id: string };
-  expect((await signedFetch(a.ready, 'GET', `/api/v1/selftests/${id}`)).status).toBe(200);
-  expect((await signedFetch(b.ready, 'GET', `/api/v1/selftests/${id}`)).status).toBe(404);
+  const id = await requestRun(a.ready);
+  expect((await readRun(a.ready, id)).status).toBe(200);
+  expect((await readRun(b.ready, id)).status).toBe(404);
 
   const refused = await run(['--data', first, '--port', '0']);
   expect(refused.code).toBe(1);
@@ -74,7 +74,7 @@ test('two copies run side by side, know nothing of each other, and leave nothing
   expect(existsSync(join(first, 'ready.json'))).toBe(false);
 
   const again = await startCopy({ dataDir: first, assembly: inject('assembly') });
-  expect((await signedFetch(again.ready, 'GET', `/api/v1/selftests/${id}`)).status).toBe(200);
+  expect((await readRun(again.ready, id)).status).toBe(200);
   await again.stop();
 });
 
@@ -90,7 +90,7 @@ test('without root the platform starts without a container engine and says what 
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await until(() => existsSync(readyFile), 'the ready file, where it was asked for', 60);
+  await until(() => existsSync(readyFile), 'the ready file, where it was asked for', 120);
   const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as ReadyFile;
   expect(ready.docker_host).toBeNull();
   expect(output).toContain('the platform runs without a host');
@@ -114,6 +114,7 @@ test('interrupted while it starts, the platform ends what it had started', async
   await until(
     () => output.includes('starting DynamoDB') && childrenOf(dataDir).length > 1,
     'the first child',
+    60,
   );
   child.kill('SIGINT');
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));

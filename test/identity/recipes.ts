@@ -1,71 +1,26 @@
-// How every route is made to succeed: what a call needs to be there, the call itself, and what is known of it
-// beforehand.
-
-import type { ProblemCode } from '../../functions/platform/errors.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import type { RouteKey } from '../../functions/routes.ts';
-import type { Scene } from './scene.ts';
-import { type Call, signAssertion } from './world.ts';
-
-export type ReadRoute = Extract<RouteKey, `GET ${string}`>;
-type CommandRoute = Exclude<RouteKey, ReadRoute>;
-
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Body = Record<string, any>;
-
-export interface Prepared {
-  call: Call;
-  /** As the audit and the events are to name them. */
-  actor: string;
-  /** What the audit is to tell of it, from the answer where only that knows. */
-  about: (reply: Body) => { subject: string; org_id?: string; project_id?: string };
-  /** A call that one of the route's own rules refuses, once the other has been made. */
-  refused?: { call: Call; code: ProblemCode };
-}
-
-interface Command {
-  route: CommandRoute;
-  /** Which way, where a route can be taken in several. */
-  how?: string;
-  prepare: (scene: Scene) => Promise<Prepared>;
-}
+import {
+  type Body,
+  type Command,
+  FIRST_VERSION,
+  inOrg,
+  inProject,
+  onPlatform,
+  ORG,
+  type Prepared,
+  PROJECT,
+  readOrg,
+  readProject,
+  tell,
+} from '../api/recipe.ts';
+import type { Scene } from '../api/scene.ts';
+import { type Call, signAssertion } from '../api/world.ts';
 
 const TEAM_ARN = 'arn:aws:sts::111122223333:assumed-role/platform-team/somebody';
-/** What was changed since is at a later one. */
-const FIRST_VERSION = { 'if-match': '"1"' };
 
-type Place = Awaited<ReturnType<Scene['place']>>;
 type Account = Awaited<ReturnType<Scene['account']>>;
-type Told = Pick<Prepared, 'call' | 'refused'> & { subject: string | ((reply: Body) => string) };
 
-const ORG = '/api/v1/orgs/{org_id}';
-const PROJECT = '/api/v1/projects/{project_id}';
 const ACCOUNT = `${PROJECT}/service-accounts/{service_account_id}` as const;
-
-/** By a platform admin, about nothing that is in a place. */
-const onPlatform =
-  (make: (scene: Scene, token: string) => Promise<Told>) =>
-  async (scene: Scene): Promise<Prepared> => {
-    const { id, token } = await scene.platformAdmin();
-    return tell(await make(scene, token), `user:${id}`, {});
-  };
-
-/** By the admin of a new organisation, about that. */
-const inOrg =
-  (make: (scene: Scene, place: Place) => Promise<Told>) =>
-  async (scene: Scene): Promise<Prepared> => {
-    const place = await scene.place();
-    return tell(await make(scene, place), `user:${place.admin.id}`, { org_id: place.org.id });
-  };
-
-/** By the same, about a project of the organisation. */
-const inProject =
-  (make: (scene: Scene, place: Place) => Promise<Told>) =>
-  async (scene: Scene): Promise<Prepared> => {
-    const place = await scene.place();
-    const { id, org_id } = place.project;
-    return tell(await make(scene, place), `user:${place.admin.id}`, { org_id, project_id: id });
-  };
 
 /** By the same, about a service account of the project. */
 const onAccount = (body?: unknown, status: 'active' | 'disabled' = 'active') =>
@@ -91,19 +46,7 @@ const asAccount =
     return tell({ ...(await prove(account)), subject: name }, name, place);
   };
 
-function tell(
-  { call, refused, subject }: Told,
-  actor: string,
-  place: { org_id?: string; project_id?: string },
-): Prepared {
-  const about: Prepared['about'] = (reply) => ({
-    subject: typeof subject === 'string' ? subject : subject(reply),
-    ...place,
-  });
-  return { call, actor, about, ...(refused && { refused }) };
-}
-
-const COMMANDS: Command[] = [
+export const identityCommands: Command[] = [
   {
     route: 'POST /api/v1/selftests',
     prepare: async () =>
@@ -363,11 +306,6 @@ const COMMANDS: Command[] = [
   },
 ];
 
-/** By name, as tests are called. */
-export const commands = COMMANDS.map(
-  (each) => [each.how ? `${each.route}, ${each.how}` : each.route, each] as const,
-);
-
 async function newOrg(scene: Scene, more: object): Promise<Prepared> {
   const { id, token } = await scene.platformAdmin();
   const call = { body: { name: 'New', slug: scene.slug(), ...more }, token };
@@ -386,7 +324,7 @@ const activeKey = (items: Body[]): string =>
 const anyAddress = (): string => `2001:db8:${newId().slice(24, 28)}:${newId().slice(28, 32)}::1`;
 
 /** A call of every route that only reads, by somebody with roles. */
-const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
+export const identityReads = {
   'GET /api/v1/health': async () => ({}),
   'GET /api/v1/selftests/{selftest_id}': async (scene) => ({
     params: { selftest_id: await scene.selftest() },
@@ -418,16 +356,4 @@ const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
   'GET /api/v1/projects/{project_id}/audit': readProject,
   'GET /api/v1/admin/audit': async (scene) => ({ token: (await scene.platformAdmin()).token }),
   'GET /api/v1/projects/{project_id}/events': readProject,
-};
-
-export const reads = Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][];
-
-async function readOrg(scene: Scene): Promise<Call> {
-  const { org, admin } = await scene.place();
-  return { params: { org_id: org.id }, token: admin.token };
-}
-
-async function readProject(scene: Scene): Promise<Call> {
-  const { project, admin } = await scene.place();
-  return { params: { project_id: project.id }, token: admin.token };
-}
+} satisfies Record<string, (scene: Scene) => Promise<Call>>;

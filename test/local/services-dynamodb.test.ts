@@ -164,6 +164,29 @@ describe('a transaction', () => {
     expect(Responses?.[0]?.Item).toEqual(item('t1'));
   });
 
+  test('happens once under its token, and each time without one', async () => {
+    const update = {
+      TableName: 'control',
+      Key: key('counted'),
+      UpdateExpression: 'ADD n :one',
+      ExpressionAttributeValues: { ':one': { N: '1' } },
+    };
+    const transaction = { TransactItems: [{ Update: update }] };
+    const once = new TransactWriteItemsCommand({ ...transaction, ClientRequestToken: 'the same' });
+    for (let time = 0; time < 2; time++) await operator.send(once);
+    const tokenless = new DynamoDBClient(world.asOperator());
+    tokenless.middlewareStack.add(
+      (next) => (args) => {
+        (args.request as { body: string }).body = JSON.stringify(transaction);
+        return next(args);
+      },
+      { step: 'serialize', priority: 'low' },
+    );
+    for (let time = 0; time < 2; time++) await tokenless.send(once);
+    const read = new GetItemCommand({ TableName: 'control', Key: key('counted') });
+    expect((await operator.send(read)).Item?.['n']).toEqual({ N: '3' });
+  });
+
   test('can be demanded by a policy', async () => {
     const enclosed = {
       'ForAllValues:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] },

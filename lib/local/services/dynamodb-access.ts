@@ -1,7 +1,7 @@
 import { ACCOUNT, AwsError, REGION, type Access } from '../aws.ts';
 import type { PartitionKeys } from './dynamodb-keys.ts';
 
-type Body = Record<string, unknown>;
+export type Body = Record<string, unknown>;
 
 const itemOperations = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem']);
 const batchOperations = new Set(['BatchGetItem', 'BatchWriteItem']);
@@ -118,7 +118,8 @@ function batchTables(body: Body): [string, unknown][] {
   return Object.entries(object(body['RequestItems'], 'RequestItems'));
 }
 
-function transactionItems(body: Body): [string, Body][] {
+/** Each part's name, and what it says. */
+export function transactionItems(body: Body): [string, Body][] {
   return list(body['TransactItems']).map((item) => {
     const [name = '', ...others] = Object.keys(object(item, 'TransactItems'));
     if (others.length > 0 || !transactionParts.has(name)) {

@@ -18,6 +18,7 @@ import {
   tablesWritten,
 } from './dynamodb-access.ts';
 import { PartitionKeys } from './dynamodb-keys.ts';
+import { transact } from './dynamodb-transaction.ts';
 
 const ANSWER_SECONDS_MAX = 30;
 
@@ -85,7 +86,11 @@ export function createDynamoDbService(options: {
 
     async handle(request): Promise<AwsResponse> {
       const operation = jsonOperation(request);
-      const answer = await call(request.headers['x-amz-target'] ?? '', requestBody(operation, request));
+      const target = request.headers['x-amz-target'] ?? '';
+      const answer =
+        operation === 'TransactWriteItems'
+          ? await transact((body) => call(target, JSON.stringify(body)), readBody(request))
+          : await call(target, requestBody(operation, request));
       if (answer.status === 200) {
         if (changesKeys.has(operation)) keys.forget(tableName(readBody(request)));
         const written = tablesWritten(operation, readBody(request));

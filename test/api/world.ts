@@ -42,7 +42,7 @@ export interface Answer {
  * The functions in this process, with their handlers as the gateway calls them, over real DynamoDB and KMS. People
  * come from an issuer of the test's own, whose keys are served over HTTP.
  */
-export async function openIdentityWorld() {
+export async function openWorld() {
   const dynamodb = await startDynamoDbLocal({});
   const services = await openAwsServices({ dynamoDbUrl: dynamodb.url });
   for (const id of SIGNING_KEYS)
@@ -73,6 +73,7 @@ export async function openIdentityWorld() {
     { handler: identity },
     { handler: selftest },
     { handler: docs },
+    { handler: catalog },
     { routes },
     { facts },
     { userIdOf },
@@ -81,12 +82,13 @@ export async function openIdentityWorld() {
     import('../../functions/identity/api.ts'),
     import('../../functions/selftest/api.ts'),
     import('../../functions/docs/api.ts'),
+    import('../../functions/catalog/api.ts'),
     import('../../functions/routes.ts'),
     import('../../functions/platform/facts.ts'),
     import('../../functions/platform/tokens.ts'),
     import('../../functions/platform/clients.ts'),
   ]);
-  const handlers = { identity, selftest, docs };
+  const handlers = { identity, selftest, docs, catalog };
   let requests = 0;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), { step: 'initialize' });
 
@@ -189,7 +191,7 @@ export async function openIdentityWorld() {
   };
 }
 
-export type IdentityWorld = Awaited<ReturnType<typeof openIdentityWorld>>;
+export type World = Awaited<ReturnType<typeof openWorld>>;
 
 export async function signAssertion(
   account: { id: string; key_id: string; private_key_pem: string },

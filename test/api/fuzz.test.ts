@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROBLEMS } from '../../functions/platform/errors.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { routes } from '../../functions/routes.ts';
-import { ADMIN, openIdentityWorld, type IdentityWorld } from './world.ts';
+import { ADMIN, openWorld, type World } from './world.ts';
 
 const RUNS = process.env['DEEP'] ? 100_000 : 20_000;
 const ORG = '0199aaaa-0000-7000-8000-000000000001';
@@ -20,7 +20,7 @@ const told = new Map<string, string[]>(
   ),
 );
 
-let world: IdentityWorld;
+let world: World;
 let admin: string;
 const unhandled: unknown[] = [];
 const logged: string[] = [];
@@ -28,7 +28,7 @@ const note = (reason: unknown): void => void unhandled.push(reason);
 const write = process.stdout.write.bind(process.stdout);
 
 beforeAll(async () => {
-  world = await openIdentityWorld();
+  world = await openWorld();
   admin = await world.issuer.token(ADMIN);
   const common = {
     name: 'x',

@@ -1,4 +1,4 @@
-import { type ProblemCode, refuse } from '../platform/errors.ts';
+import { type ProblemCode, refuse } from './errors.ts';
 
 /**
  * Holds a caller to the version they said they saw. What comes back is the refusal for the moment of writing, when

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN, openIdentityWorld, type Answer, type IdentityWorld } from './world.ts';
+import { ADMIN, openWorld, type Answer, type World } from './world.ts';
 
 const DEEP = Boolean(process.env['DEEP']);
 const KEYS = DEEP ? 2_000 : 50;
 const RACERS = DEEP ? 50 : 20;
 const ROUTE = 'POST /api/v1/orgs';
 
-let world: IdentityWorld;
+let world: World;
 let token: string;
 
 beforeAll(async () => {
-  world = await openIdentityWorld();
+  world = await openWorld();
   token = await world.issuer.token(ADMIN);
 });
 

@@ -1,10 +1,10 @@
-// The reads that the stores of this domain share, each of them one request.
+// The reads that stores share, each of them one request.
 
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
-import { dynamo } from '../platform/clients.ts';
-import { refuse } from '../platform/errors.ts';
-import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
-import { controlTable, type Key, queryPage } from '../platform/table.ts';
+import { dynamo } from './clients.ts';
+import { refuse } from './errors.ts';
+import { decodeCursor, encodeCursor, type PageOf } from './page.ts';
+import { controlTable, type Key, queryPage } from './table.ts';
 
 type Row = Record<string, unknown>;
 

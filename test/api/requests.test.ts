@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes } from '../../functions/routes.ts';
 import { type Counted, countRequests } from './request-counts.ts';
-import { openIdentityWorld, type IdentityWorld } from './world.ts';
+import { openWorld, type World } from './world.ts';
 
 /** What a read answers from memory, or from what it was built with. */
 const READ_NOTHING = new Set([
@@ -54,11 +54,11 @@ const OPEN = new Set<string>(['public', 'iam']);
 /** A token is signed with the key that is active, which a warm function knows. */
 const SIGNING = new Set(['POST /api/v1/auth/service-account/token', 'POST /api/v1/auth/sa/token']);
 
-let world: IdentityWorld;
+let world: World;
 let counted: Counted[];
 
 beforeAll(async () => {
-  world = await openIdentityWorld();
+  world = await openWorld();
   counted = await countRequests(world);
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { catalogEndpoints } from '../../functions/catalog/endpoints.ts';
 import { docsEndpoints } from '../../functions/docs/endpoints.ts';
 import { identityEndpoints } from '../../functions/identity/endpoints.ts';
 import type { Endpoint } from '../../functions/platform/endpoint.ts';
@@ -6,28 +7,31 @@ import { newId } from '../../functions/platform/ids.ts';
 import { placeId } from '../../functions/platform/keys.ts';
 import { routes, type RouteKey, scopeOf } from '../../functions/routes.ts';
 import { selftestEndpoints } from '../../functions/selftest/endpoints.ts';
-import { type Body, commands } from './recipes.ts';
+import type { Body } from './recipe.ts';
+import { commands } from './recipes.ts';
 import { openScene, type Scene } from './scene.ts';
 import { differenceOf, type Item, takeSnapshot } from './snapshot.ts';
-import { type Answer, type Call, openIdentityWorld, type IdentityWorld } from './world.ts';
+import { type Answer, type Call, openWorld, type World } from './world.ts';
 
 // Every route that changes something leaves one audit row and its events, or, when it refuses, nothing at all.
 
-const endpoints = { ...identityEndpoints, ...selftestEndpoints, ...docsEndpoints } as Record<
-  string,
-  Endpoint
->;
+const endpoints = {
+  ...identityEndpoints,
+  ...selftestEndpoints,
+  ...catalogEndpoints,
+  ...docsEndpoints,
+} as Record<string, Endpoint>;
 
 /** They let somebody in who may read there already: nothing has happened that others would follow. */
 const WITHOUT_EVENTS = new Set(['mintToken', 'createEventTicket']);
 
 const SECRETS = ['private_key_pem', 'invitation_token', 'access_token', 'ticket', 'assertion'];
 
-let world: IdentityWorld;
+let world: World;
 let scene: Scene;
 
 beforeAll(async () => {
-  world = await openIdentityWorld();
+  world = await openWorld();
   scene = openScene(world);
 });
 

@@ -1,3 +1,5 @@
+import type { App, VersionEntry } from '../../functions/catalog/app.ts';
+import { saveApp } from '../../functions/catalog/app-store.ts';
 import { planInvitation } from '../../functions/identity/invitation.ts';
 import { makeInvitationToken } from '../../functions/identity/invitation-secret.ts';
 import { insertInvitation } from '../../functions/identity/invitation-store.ts';
@@ -17,7 +19,7 @@ import { projectKey, signingKey } from '../../functions/platform/keys.ts';
 import type { Role } from '../../functions/platform/permissions.ts';
 import { planSelftest } from '../../functions/selftest/selftest.ts';
 import { insertSelftest } from '../../functions/selftest/store.ts';
-import { ADMIN, type IdentityWorld } from './world.ts';
+import { ADMIN, type World } from './world.ts';
 
 export interface Person {
   id: string;
@@ -29,7 +31,7 @@ export interface Person {
  * What calls are about, made with the domain's own rules and writes but not by calls: so it costs no caller's share
  * of requests, and no two calls under test meet in anything they touch.
  */
-export function openScene(world: IdentityWorld) {
+export function openScene(world: World) {
   const now = (): Date => new Date();
   const slug = (): string => `s-${newId()}`.slice(0, 40);
 
@@ -90,6 +92,36 @@ export function openScene(world: IdentityWorld) {
       const run = planSelftest(newId(), newId(), now());
       await commit([insertSelftest(run)]);
       return run.id;
+    },
+    /** An app in the catalogue, of a project or of the platform, with one version. */
+    async app(
+      owner?: Project,
+      {
+        version = '1.0.0',
+        status = 'draft',
+        internal = false,
+      }: Partial<VersionEntry & { version: string }> = {},
+    ): Promise<App> {
+      const at = now().toISOString();
+      const app: App = {
+        slug: slug(),
+        display_name: 'An app',
+        description: 'What it does.',
+        category: 'tools',
+        publisher: 'Somebody',
+        support_level: 'community',
+        runtime_backend: 'launchable_oci',
+        operating_modes: ['tenant_dedicated'],
+        control_plane_scopes: ['project'],
+        ui_kind: 'none',
+        ...(owner && { owner: { org_id: owner.org_id, project_id: owner.id } }),
+        versions: { [version]: { status, internal } },
+        revision: 1,
+        created_at: at,
+        updated_at: at,
+      };
+      await commit(saveApp(undefined, app));
+      return app;
     },
     archive: ({ id }: Project) => world.set(projectKey(id), 'status', 'archived'),
     occupy: ({ id }: Project) => world.set(projectKey(id), 'running_count', 1),

@@ -1,4 +1,4 @@
-import type { IdentityWorld } from './world.ts';
+import type { World } from './world.ts';
 
 export type Item = Record<string, unknown>;
 /** Everything the table holds, by key. */
@@ -10,7 +10,7 @@ export interface Difference {
   changed: { before: Item; after: Item }[];
 }
 
-export async function takeSnapshot(world: IdentityWorld): Promise<Snapshot> {
+export async function takeSnapshot(world: World): Promise<Snapshot> {
   return new Map((await world.items('')).map((item) => [JSON.stringify([item['pk'], item['sk']]), item]));
 }
 

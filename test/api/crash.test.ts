@@ -5,10 +5,11 @@ import type { Endpoint } from '../../functions/platform/endpoint.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { type RouteKey, routes } from '../../functions/routes.ts';
 import { selftestEndpoints } from '../../functions/selftest/endpoints.ts';
-import { type Body, commands, type Prepared } from './recipes.ts';
+import type { Body, Prepared } from './recipe.ts';
+import { commands } from './recipes.ts';
 import { openScene, type Scene } from './scene.ts';
 import { differenceOf, effectOf, type Snapshot, takeSnapshot } from './snapshot.ts';
-import { type Answer, type Call, openIdentityWorld, type IdentityWorld, signAssertion } from './world.ts';
+import { type Answer, type Call, openWorld, type World, signAssertion } from './world.ts';
 
 // A command that ends anywhere, before or after whichever of its requests to DynamoDB, has done everything or
 // nothing; and made once more under its key, it is done once.
@@ -21,14 +22,14 @@ interface Crash {
 
 const endpoints = { ...identityEndpoints, ...selftestEndpoints } as Record<string, Endpoint>;
 
-let world: IdentityWorld;
+let world: World;
 let scene: Scene;
 let sent: string[] = [];
 let crash: Crash | undefined;
 let isNextAnswerLost = false;
 
 beforeAll(async () => {
-  world = await openIdentityWorld();
+  world = await openWorld();
   scene = openScene(world);
   // Outside of the client's own retries: to the handler, it is over.
   dynamo().middlewareStack.add(

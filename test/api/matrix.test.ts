@@ -2,7 +2,7 @@ import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judge, type Grant, type Role, ROLES } from '../../functions/platform/permissions.ts';
 import { routes, scopeOf, type RouteKey } from '../../functions/routes.ts';
-import { ADMIN, openIdentityWorld, type IdentityWorld } from './world.ts';
+import { ADMIN, openWorld, type World } from './world.ts';
 
 // Every route × every role × every place × every state of a token. The expectation is worked out here from the table
 // of roles alone; the answer comes from the function as the gateway would call it.
@@ -36,7 +36,7 @@ type State = (typeof STATES)[number];
 
 const roles = Object.keys(ROLES) as Role[];
 
-let world: IdentityWorld;
+let world: World;
 const tokens = new Map<string, string | undefined>();
 
 /** The grant each role is tried with: as a person holds it, or as a machine does. */
@@ -47,7 +47,7 @@ function grantOf(role: Role): Grant {
 }
 
 beforeAll(async () => {
-  world = await openIdentityWorld();
+  world = await openWorld();
   const place = {
     name: 'x',
     slug: 'x',

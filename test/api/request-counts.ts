@@ -6,7 +6,7 @@ import { newId } from '../../functions/platform/ids.ts';
 import { type RouteKey, routes } from '../../functions/routes.ts';
 import { commands, reads } from './recipes.ts';
 import { openScene } from './scene.ts';
-import type { Call, IdentityWorld } from './world.ts';
+import type { Call, World } from './world.ts';
 
 interface Requests {
   reads: number;
@@ -25,7 +25,7 @@ export interface Counted {
 }
 
 /** Calls every route, by every recipe for it, warm and cold. */
-export async function countRequests(world: IdentityWorld): Promise<Counted[]> {
+export async function countRequests(world: World): Promise<Counted[]> {
   const scene = openScene(world);
   const somebody = { token: (await scene.platformAdmin()).token };
   const sent = recordSent();

@@ -1,0 +1,64 @@
+import * as v from 'valibot';
+import type { Write } from '../platform/commit.ts';
+import { readItems } from '../platform/rows.ts';
+import { controlTable, readItem } from '../platform/table.ts';
+import { App } from './app.ts';
+import { appKey, catalogHeadKey, versionKey } from './keys.ts';
+import { Version } from './version.ts';
+
+export async function findApp(slug: string): Promise<App | undefined> {
+  return v.parse(v.optional(App), await readItem(appKey(slug)));
+}
+
+/** An app and one of its versions, by one request. */
+export async function findAppVersion(
+  slug: string,
+  version: string,
+): Promise<{ app?: App; version?: Version }> {
+  const [app, found] = await readItems([appKey(slug), versionKey(slug, version)]);
+  return { app: v.parse(v.optional(App), app), version: v.parse(v.optional(Version), found) };
+}
+
+/** Puts the app's row in place of the one that was read, or of none; whoever remembers the catalogue will know. */
+export function saveApp(before: App | undefined, after: App): Write[] {
+  const condition = before
+    ? { ConditionExpression: 'revision = :before', ExpressionAttributeValues: { ':before': before.revision } }
+    : { ConditionExpression: 'attribute_not_exists(pk)' };
+  return [
+    {
+      action: { Put: { TableName: controlTable(), Item: { ...appKey(after.slug), ...after }, ...condition } },
+      refusal: 'request.conflict',
+    },
+    {
+      action: {
+        Update: {
+          TableName: controlTable(),
+          Key: catalogHeadKey(),
+          UpdateExpression: 'ADD revision :one',
+          ExpressionAttributeValues: { ':one': 1 },
+        },
+      },
+      refusal: 'request.conflict',
+    },
+  ];
+}
+
+/** Puts the version's row in place of the one that was read: a change of its status, or of a draft. */
+export function saveVersion(before: Version, after: Version): Write {
+  return {
+    action: {
+      Put: {
+        TableName: controlTable(),
+        Item: { ...versionKey(after.app_slug, after.version), ...after },
+        ConditionExpression: '#status = :before AND manifest_digest = :digest AND instance_count = :count',
+        ExpressionAttributeNames: { '#status': 'status' },
+        ExpressionAttributeValues: {
+          ':before': before.status,
+          ':digest': before.manifest_digest,
+          ':count': before.instance_count,
+        },
+      },
+    },
+    refusal: 'request.conflict',
+  };
+}

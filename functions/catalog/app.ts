@@ -1,0 +1,117 @@
+// An app of the catalogue, with where each of its versions stands. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { type Grant, judge } from '../platform/permissions.ts';
+import { Slug } from '../platform/name.ts';
+import { compareVersions } from './version-number.ts';
+
+export const RUNTIME_BACKENDS = [
+  'k8s',
+  'slurm',
+  'ray',
+  'bare_metal',
+  'launchable_oci',
+  'docker_compose',
+] as const;
+export const OPERATING_MODES = ['tenant_dedicated', 'platform_managed'] as const;
+export const CONTROL_PLANE_SCOPES = ['project', 'tenant', 'platform'] as const;
+
+/** `draft → staged → canary → active → deprecated → retired`, and back from canary to staged. */
+export const VERSION_STATUSES = ['draft', 'staged', 'canary', 'active', 'deprecated', 'retired'] as const;
+export type VersionStatus = (typeof VERSION_STATUSES)[number];
+
+export const AppParams = v.object({ app_slug: Slug });
+
+/** Who gets a version in canary: the projects named, and a share of all others, the same ones each time. */
+export const CanaryAudience = v.object({
+  percent: v.number(),
+  project_ids: v.array(v.string()),
+});
+export type CanaryAudience = v.InferOutput<typeof CanaryAudience>;
+
+/** What the app's own row knows of a version: enough to say what a project may launch. */
+export const VersionEntry = v.object({
+  status: v.picklist(VERSION_STATUSES),
+  /** Launchable by its publisher's projects, listed to no one else. */
+  internal: v.boolean(),
+  canary: v.optional(CanaryAudience),
+});
+export type VersionEntry = v.InferOutput<typeof VersionEntry>;
+
+export const App = v.object({
+  slug: v.string(),
+  display_name: v.string(),
+  description: v.string(),
+  category: v.string(),
+  publisher: v.string(),
+  support_level: v.string(),
+  runtime_backend: v.picklist(RUNTIME_BACKENDS),
+  operating_modes: v.array(v.picklist(OPERATING_MODES)),
+  control_plane_scopes: v.array(v.picklist(CONTROL_PLANE_SCOPES)),
+  ui_kind: v.string(),
+  /** The project that registered it, to which the slug belongs; the platform's own apps have none. */
+  owner: v.optional(v.object({ org_id: v.string(), project_id: v.string() })),
+  /** Every version that is not retired. At most one of them is active. */
+  versions: v.record(v.string(), VersionEntry),
+  /** Counts the changes of this row. */
+  revision: v.number(),
+  created_at: v.string(),
+  updated_at: v.string(),
+});
+export type App = v.InferOutput<typeof App>;
+
+/** As many as one row holds and one person oversees; retired ones do not count. */
+export const VERSIONS_MAX = 200;
+
+export function activeVersion(app: App): string | undefined {
+  return Object.keys(app.versions).find((version) => app.versions[version]?.status === 'active');
+}
+
+/** The place whose audit and events tell of the app: its publisher's, or the platform. */
+export function placeOfApp({ owner }: Pick<App, 'owner'>): { org_id?: string; project_id?: string } {
+  return owner ?? {};
+}
+
+/** Whether the caller belongs to the app's publisher, or to the platform. */
+export function isPublisher(grants: Grant[], { owner }: Pick<App, 'owner'>): boolean {
+  return judge(grants, 'apps.catalog.read', owner ?? {}) === 'allowed';
+}
+
+/** Whether a version may be shown: internal ones only to their publisher. */
+export function isVisible(entry: Pick<VersionEntry, 'internal'>, ofPublisher: boolean): boolean {
+  return ofPublisher || !entry.internal;
+}
+
+const VersionLine = v.object({ version: v.string(), status: v.picklist(VERSION_STATUSES) });
+
+export const AppView = v.object({
+  slug: v.string(),
+  display_name: v.string(),
+  description: v.string(),
+  category: v.string(),
+  publisher: v.string(),
+  support_level: v.string(),
+  runtime_backend: v.picklist(RUNTIME_BACKENDS),
+  operating_modes: v.array(v.picklist(OPERATING_MODES)),
+  control_plane_scopes: v.array(v.picklist(CONTROL_PLANE_SCOPES)),
+  ui_kind: v.string(),
+  /** What is launched when nobody says otherwise. */
+  active_version: v.nullable(v.string()),
+  /** Newest first; those for internal testing only for their publisher. */
+  versions: v.array(VersionLine),
+  created_at: v.string(),
+  updated_at: v.string(),
+});
+export type AppView = v.InferOutput<typeof AppView>;
+
+/** As the caller may see it; nothing where they may see no version of it. */
+export function viewApp(app: App, ofPublisher: boolean): AppView | undefined {
+  const { owner: _owner, revision: _revision, versions: entries, ...shown } = app;
+  const versions = Object.entries(entries)
+    .filter(([, entry]) => isVisible(entry, ofPublisher))
+    .map(([version, { status }]) => ({ version, status }))
+    .sort((a, b) => compareVersions(b.version, a.version));
+  if (versions.length === 0 && !ofPublisher) return undefined;
+  const active_version = versions.find(({ status }) => status === 'active')?.version ?? null;
+  return { ...shown, active_version, versions };
+}

@@ -1,0 +1,14 @@
+import { query } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { AppParams, AppView, isPublisher, viewApp } from './app.ts';
+import { findApp } from './app-store.ts';
+
+export const getApp = query(
+  { summary: 'An app of the catalogue', params: AppParams, reply: AppView, refusals: ['app.unknown'] },
+  async (ctx, { params }) => {
+    const app = await findApp(params.app_slug);
+    const view = app && viewApp(app, isPublisher(ctx.grants, app));
+    if (!view) throw refuse('app.unknown');
+    return view;
+  },
+);

@@ -1,0 +1,61 @@
+// Where the catalogue is kept. Pure, because the CDK app reads it too: a function's role reaches these partitions
+// and no others.
+
+import { orgKey, projectKey } from '../platform/keys.ts';
+import type { Key } from '../platform/table.ts';
+import { versionSortKey } from './version-number.ts';
+
+/** Every app stands in one partition, so that all of them are one consistent read. */
+export const CATALOG_PARTITION = 'CATALOG';
+
+/** What belongs to one app: its versions, their manifests, artifacts and promotions. */
+export const APP_PARTITIONS = 'APP#*';
+
+export const SUBMISSION_PARTITIONS = 'SUBMISSION#*';
+/** What waits for a reviewer, oldest first. */
+export const OPEN_SUBMISSIONS = 'SUBMISSIONS#OPEN';
+
+/** Promotions that have not ended, in gsi1, by when they were asked for. An ended one leaves the index. */
+export const OPEN_PROMOTIONS = 'PROMOTIONS#OPEN';
+
+export const APP_ROWS = 'APP#';
+export const VERSION_ROWS = 'VERSION#';
+
+export const appKey = (slug: string): Key => ({ pk: CATALOG_PARTITION, sk: `${APP_ROWS}${slug}` });
+
+/** Counts the changes of the partition above: who remembers the apps at a number knows whether they still hold. */
+export const catalogHeadKey = (): Key => ({ pk: CATALOG_PARTITION, sk: 'HEAD' });
+
+export const appPartition = (slug: string): string => `APP#${slug}`;
+
+export const versionKey = (slug: string, version: string): Key => ({
+  pk: appPartition(slug),
+  sk: `${VERSION_ROWS}${versionSortKey(version)}`,
+});
+/** Apart from the version, which is written often and listed: a manifest is large and is written once. */
+export const manifestKey = (slug: string, version: string): Key => ({
+  pk: appPartition(slug),
+  sk: `MANIFEST#${versionSortKey(version)}`,
+});
+export const promotionKey = (slug: string, version: string): Key => ({
+  pk: appPartition(slug),
+  sk: `PROMOTION#${versionSortKey(version)}`,
+});
+/** What was registered for one name in the manifest's list of artifacts, and one variant of it. */
+export const artifactKey = (slug: string, version: string, name: string, variant = ''): Key => ({
+  pk: appPartition(slug),
+  sk: `ARTIFACT#${versionSortKey(version)}#${name}#${variant}`,
+});
+
+export const submissionKey = (id: string): Key => ({ pk: `SUBMISSION#${id}`, sk: 'SUBMISSION' });
+export const submissionManifestKey = (id: string): Key => ({ pk: `SUBMISSION#${id}`, sk: 'MANIFEST' });
+export const openSubmissionKey = (id: string): Key => ({ pk: OPEN_SUBMISSIONS, sk: id });
+/** A project's submissions, in gsi1, by age. */
+export const projectSubmissionsPartition = (projectId: string): string => `SUBMISSIONS#${projectId}`;
+
+/** All entitlements of a place are one item: one read tells everything its people may launch. */
+export const projectEntitlementsKey = (projectId: string): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: 'ENTITLEMENTS',
+});
+export const orgEntitlementsKey = (orgId: string): Key => ({ pk: orgKey(orgId).pk, sk: 'ENTITLEMENTS' });

@@ -1,0 +1,46 @@
+import { Construct } from 'constructs';
+import {
+  APP_PARTITIONS,
+  CATALOG_PARTITION,
+  OPEN_SUBMISSIONS,
+  SUBMISSION_PARTITIONS,
+} from '../functions/catalog/keys.ts';
+import { ORG_PARTITIONS, PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { grantItems } from './grants.ts';
+import type { Kernel } from './kernel.ts';
+import { PlatformFunction } from './platform-function.ts';
+
+export interface CatalogProps {
+  kernel: Kernel;
+}
+
+/** Apps, their versions and manifests, submissions and entitlements. */
+export class Catalog extends Construct {
+  readonly api: PlatformFunction;
+
+  constructor(scope: Construct, id: string, { kernel }: CatalogProps) {
+    super(scope, id);
+    const { control } = kernel;
+    this.api = new PlatformFunction(this, 'Api', {
+      entry: 'functions/catalog/api.ts',
+      description: 'Answers requests about apps, versions, manifests, submissions and entitlements.',
+      memoryMb: 1024,
+      concurrencyMax: 50,
+      environment: kernel.environment,
+    });
+    kernel.grant(this.api);
+    grantItems(this.api, control, {
+      actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS, SUBMISSION_PARTITIONS],
+    });
+    grantItems(this.api, control, {
+      actions: ['Query', 'PutItem', 'DeleteItem'],
+      partitions: [OPEN_SUBMISSIONS],
+    });
+    // The entitlements of a project and of its organisation stand in their partitions.
+    grantItems(this.api, control, {
+      actions: ['BatchGetItem', 'UpdateItem'],
+      partitions: [PROJECT_PARTITIONS, ORG_PARTITIONS],
+    });
+  }
+}
