@@ -177,6 +177,7 @@ function announce(platform: LocalPlatform, readyFile: string, begun: number, dem
       ? 'none: the platform runs without a host, apps can be described but not launched'
       : `DOCKER_HOST=${where.docker_host}`,
   );
+  if (demo) say('catalogue', `${where.api_url}/api/v1/apps/catalog/${demo.app_slug} and two more, as drafts`);
   say('ready file', readyFile);
   say('try', 'npm run selftest, npm run -s token -- owner@example.com');
 }

@@ -21,6 +21,10 @@ const selftest = <H extends string, R extends Requirement>(handler: H, permissio
   ({ domain: 'selftest', handler, permission }) as const;
 const catalog = <H extends string, R extends Requirement>(handler: H, permission: R) =>
   ({ domain: 'catalog', handler, permission }) as const;
+const artifacts = <H extends string, R extends Requirement>(handler: H, permission: R) =>
+  ({ domain: 'artifacts', handler, permission }) as const;
+const manifests = <H extends string, R extends Requirement>(handler: H, permission: R) =>
+  ({ domain: 'manifests', handler, permission }) as const;
 const docs = <H extends string>(handler: H) => ({ domain: 'docs', handler, permission: 'public' }) as const;
 
 export const routes = {
@@ -32,6 +36,7 @@ export const routes = {
 
   'GET /api/v1/openapi.json': docs('getOpenapi'),
   'GET /docs': docs('getDocs'),
+  'GET /api/v1/schemas/app-manifest/v1': docs('getManifestSchema'),
 
   'GET /api/v1/me': identity('getMe', 'signed_in'),
   'GET /api/v1/orgs': identity('listOrgs', 'signed_in'),
@@ -107,7 +112,99 @@ export const routes = {
   'GET /api/v1/projects/{project_id}/events': identity('listEvents', 'event.read'),
   'POST /api/v1/projects/{project_id}/events/tickets': identity('createEventTicket', 'event.read'),
 
+  'GET /api/v1/apps/catalog': catalog('listApps', 'signed_in'),
   'GET /api/v1/apps/catalog/{app_slug}': catalog('getApp', 'signed_in'),
+  'GET /api/v1/apps/catalog/{app_slug}/versions': catalog('listVersions', 'signed_in'),
+  'GET /api/v1/apps/catalog/{app_slug}/versions/{version}': catalog('getVersion', 'signed_in'),
+  'GET /api/v1/apps/catalog/{app_slug}/versions/{version}/diff/{other_version}': manifests(
+    'diffVersions',
+    'signed_in',
+  ),
+  'POST /api/v1/admin/apps/manifests': manifests('registerManifest', 'apps.catalog.publish'),
+  'POST /api/v1/admin/apps/manifests/validate': manifests('validateManifest', 'apps.catalog.publish'),
+  'GET /api/v1/admin/apps/submissions': manifests('listSubmissions', 'apps.catalog.publish'),
+  'GET /api/v1/admin/apps/submissions/{submission_id}': manifests('getSubmission', 'apps.catalog.publish'),
+  'POST /api/v1/admin/apps/submissions/{submission_id}/approve': manifests(
+    'approveSubmission',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/admin/apps/submissions/{submission_id}/reject': manifests(
+    'rejectSubmission',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/admin/apps/submissions/{submission_id}/request-changes': manifests(
+    'requestChanges',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/projects/{project_id}/apps/manifests': manifests('submitManifest', 'apps.manifest.submit'),
+  'POST /api/v1/projects/{project_id}/apps/manifests/validate': manifests(
+    'validateManifest',
+    'apps.manifest.submit',
+  ),
+  'GET /api/v1/projects/{project_id}/apps/submissions': manifests(
+    'listProjectSubmissions',
+    'apps.catalog.read',
+  ),
+  'GET /api/v1/projects/{project_id}/apps/submissions/{submission_id}': manifests(
+    'getProjectSubmission',
+    'apps.catalog.read',
+  ),
+  'PUT /api/v1/projects/{project_id}/apps/submissions/{submission_id}': manifests(
+    'reviseSubmission',
+    'apps.manifest.submit',
+  ),
+  'POST /api/v1/projects/{project_id}/apps/submissions/{submission_id}/withdraw': manifests(
+    'withdrawSubmission',
+    'apps.manifest.submit',
+  ),
+  'GET /api/v1/projects/{project_id}/apps/catalog': catalog('listProjectApps', 'apps.catalog.read'),
+
+  'GET /api/v1/projects/{project_id}/apps/entitlements': catalog('listEntitlements', 'apps.entitlement.read'),
+  'GET /api/v1/projects/{project_id}/apps/entitlements/{app_slug}': catalog(
+    'getEntitlement',
+    'apps.entitlement.read',
+  ),
+  'PUT /api/v1/projects/{project_id}/apps/entitlements/{app_slug}': catalog(
+    'putEntitlement',
+    'apps.entitlement.write',
+  ),
+  'GET /api/v1/orgs/{org_id}/apps/entitlements': catalog('listOrgEntitlements', 'apps.entitlement.read'),
+  'GET /api/v1/orgs/{org_id}/apps/entitlements/{app_slug}': catalog(
+    'getOrgEntitlement',
+    'apps.entitlement.read',
+  ),
+  'PUT /api/v1/orgs/{org_id}/apps/entitlements/{app_slug}': catalog(
+    'putOrgEntitlement',
+    'apps.entitlement.write',
+  ),
+
+  'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/promote': catalog(
+    'promoteVersion',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/publish': catalog(
+    'publishVersion',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/rollback': catalog(
+    'rollBackVersion',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/deprecate': catalog(
+    'deprecateVersion',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/retire': catalog(
+    'retireVersion',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/smoke': catalog(
+    'answerSmoke',
+    'apps.catalog.publish',
+  ),
+  'GET /api/v1/apps/catalog/{app_slug}/versions/{version}/promotion': catalog('getPromotion', 'signed_in'),
+
+  'GET /api/v1/apps/registry': artifacts('getRegistry', 'signed_in'),
 } as const satisfies Record<`${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`, Route>;
 
 export type RouteKey = keyof typeof routes;

@@ -1,10 +1,5 @@
 import { Construct } from 'constructs';
-import {
-  APP_PARTITIONS,
-  CATALOG_PARTITION,
-  OPEN_SUBMISSIONS,
-  SUBMISSION_PARTITIONS,
-} from '../functions/catalog/keys.ts';
+import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
 import { ORG_PARTITIONS, PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -14,7 +9,7 @@ export interface CatalogProps {
   kernel: Kernel;
 }
 
-/** Apps, their versions and manifests, submissions and entitlements. */
+/** Apps, their versions, and who may launch them. */
 export class Catalog extends Construct {
   readonly api: PlatformFunction;
 
@@ -23,7 +18,7 @@ export class Catalog extends Construct {
     const { control } = kernel;
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/catalog/api.ts',
-      description: 'Answers requests about apps, versions, manifests, submissions and entitlements.',
+      description: 'Answers requests about apps, versions, promotions and entitlements.',
       memoryMb: 1024,
       concurrencyMax: 50,
       environment: kernel.environment,
@@ -31,15 +26,16 @@ export class Catalog extends Construct {
     kernel.grant(this.api);
     grantItems(this.api, control, {
       actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
-      partitions: [CATALOG_PARTITION, APP_PARTITIONS, SUBMISSION_PARTITIONS],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS],
+    });
+    // The entitlements of a project and of its organisation stand in their partitions; apps are read with them, by
+    // one request, which one statement has to allow as a whole.
+    grantItems(this.api, control, {
+      actions: ['BatchGetItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS, PROJECT_PARTITIONS, ORG_PARTITIONS],
     });
     grantItems(this.api, control, {
-      actions: ['Query', 'PutItem', 'DeleteItem'],
-      partitions: [OPEN_SUBMISSIONS],
-    });
-    // The entitlements of a project and of its organisation stand in their partitions.
-    grantItems(this.api, control, {
-      actions: ['BatchGetItem', 'UpdateItem'],
+      actions: ['UpdateItem', 'ConditionCheckItem'],
       partitions: [PROJECT_PARTITIONS, ORG_PARTITIONS],
     });
   }

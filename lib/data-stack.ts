@@ -23,6 +23,8 @@ export class DataStack extends Stack {
   readonly control: Table;
   /** Two, so that rotating is a swap: while one signs, tokens of the other run out. */
   readonly signingKeys: Key[];
+  /** The platform's own images; every deployment has it, so it tells where the registry is. */
+  readonly repository: Repository;
   /** Where people sign in, unless the deployment names another issuer. */
   readonly people: People | undefined;
 
@@ -62,7 +64,7 @@ export class DataStack extends Stack {
 
     this.artifactBucket(dataKey);
 
-    new Repository(this, 'PlatformRepository', {
+    this.repository = new Repository(this, 'PlatformRepository', {
       repositoryName: 'gpuaas/platform',
       imageTagMutability: TagMutability.IMMUTABLE,
       imageScanOnPush: true,

@@ -94,11 +94,15 @@ function headerParameters({ endpoint }: RouteInFull, codes: ProblemCode[]): Para
 }
 
 function bodyOf({ endpoint }: RouteInFull, schemas: Schemas): Operation['requestBody'] {
-  const { body, form } = endpoint.spec;
+  const { body, form, parseText } = endpoint.spec;
   if (!body) return undefined;
   const schema = schemas.refOf(body);
   const media = { schema, example: exampleOf(schema, schemas.components) };
-  const content = { 'application/json': media, ...(form && { 'application/x-www-form-urlencoded': media }) };
+  const content = {
+    'application/json': media,
+    ...(form && { 'application/x-www-form-urlencoded': media }),
+    ...(parseText && { [parseText.media]: { schema } }),
+  };
   return { required: !acceptsNothing(schema, schemas), content };
 }
 

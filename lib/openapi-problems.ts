@@ -27,7 +27,8 @@ export const Problem: Schema = {
         type: 'object',
         properties: {
           pointer: { type: 'string', description: 'JSON pointer; ? begins the query' },
-          detail: { type: 'string' },
+          detail: { type: 'string', description: 'What was expected there' },
+          hint: { type: 'string', description: 'What to do about it' },
         },
         required: ['pointer', 'detail'],
       },
@@ -116,6 +117,7 @@ export function problemCodesOf(route: RouteInFull): ProblemCode[] {
     ...codesOfCaller(route),
     ...codesOfPlaces(route),
     ...(endpoint.kind === 'command' ? codesOfCommand(endpoint.spec.idempotency) : []),
+    ...(endpoint.kind === 'command' || endpoint.spec.body ? CODES_OF_BODY : []),
     ...(endpoint.spec.denied ? [endpoint.spec.denied] : []),
     ...(endpoint.spec.refusals ?? []),
   ]);
@@ -139,14 +141,18 @@ function codesOfPlaces({ route, path }: RouteInFull): ProblemCode[] {
     .filter((code): code is ProblemCode => code in PROBLEMS);
 }
 
+// Headers are read before it is known whether they will be of use.
+const CODES_OF_BODY: ProblemCode[] = [
+  'request.malformed',
+  'request.media_type',
+  'request.too_large',
+  'precondition.failed',
+  'idempotency.key_invalid',
+];
+
 function codesOfCommand(idempotency: 'required' | 'optional' | 'none' | undefined): ProblemCode[] {
   return [
-    'request.malformed',
-    'request.media_type',
-    'request.too_large',
     'request.conflict',
-    'precondition.failed',
-    'idempotency.key_invalid',
     ...(idempotency === 'none' ? [] : (['idempotency.other_body', 'idempotency.in_flight'] as const)),
     ...(idempotency === 'required' ? (['idempotency.key_missing'] as const) : []),
   ];

@@ -2,11 +2,14 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
+import { Artifacts } from './artifacts.ts';
 import { Catalog } from './catalog.ts';
 import type { DataStack } from './data-stack.ts';
 import { Docs } from './docs.ts';
 import { Identity } from './identity.ts';
 import { Kernel } from './kernel.ts';
+import { Manifests } from './manifests.ts';
+import { Promotion } from './promotion.ts';
 import { Relay } from './relay.ts';
 import { Selftest } from './selftest.ts';
 import { Socket } from './socket.ts';
@@ -29,10 +32,20 @@ export class PlatformStack extends Stack {
     const selftest = new Selftest(this, 'Selftest', { kernel, socket, version });
     const identity = new Identity(this, 'Identity', { kernel, socket });
     const catalog = new Catalog(this, 'Catalog', { kernel });
-    const docs = new Docs(this, 'Docs', { kernel });
-    api.serve({ selftest: selftest.api, identity: identity.api, catalog: catalog.api, docs: docs.api });
+    const artifacts = new Artifacts(this, 'Artifacts', { kernel, repository: data.repository });
+    const manifests = new Manifests(this, 'Manifests', { kernel });
+    const docs = new Docs(this, 'Docs');
+    api.serve({
+      selftest: selftest.api,
+      identity: identity.api,
+      catalog: catalog.api,
+      manifests: manifests.api,
+      artifacts: artifacts.api,
+      docs: docs.api,
+    });
 
-    new Relay(this, 'Relay', { control, socket, selftest });
+    const promotion = new Promotion(this, 'Promotion', { kernel });
+    new Relay(this, 'Relay', { control, socket, selftest, promotion });
     new Alarms(this, 'Alarms');
 
     new CfnOutput(this, 'ApiUrl', { value: api.url });

@@ -12,6 +12,7 @@ import {
 } from '../functions/platform/keys.ts';
 import { SELFTEST_PARTITIONS } from '../functions/selftest/keys.ts';
 import { grantItems } from './grants.ts';
+import type { Promotion } from './promotion.ts';
 import type { Selftest } from './selftest.ts';
 import type { Socket } from './socket.ts';
 import { StreamConsumer } from './stream-consumer.ts';
@@ -20,6 +21,7 @@ export interface RelayProps {
   control: ITable;
   socket: Socket;
   selftest: Selftest;
+  promotion: Promotion;
 }
 
 /** Publishes what was committed: to the feed of its place, to who follows it, on the bus, and to our own workflows. */
@@ -27,7 +29,7 @@ export class Relay extends Construct {
   /** Every event of the platform, for whoever deploys rules beside it. */
   readonly bus: EventBus;
 
-  constructor(scope: Construct, id: string, { control, socket, selftest }: RelayProps) {
+  constructor(scope: Construct, id: string, { control, socket, selftest, promotion }: RelayProps) {
     super(scope, id);
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: `${Stack.of(this).stackName}-events`,
@@ -45,6 +47,7 @@ export class Relay extends Construct {
       environment: {
         CONTROL_TABLE: control.tableName,
         EVENT_BUS_NAME: this.bus.eventBusName,
+        PROMOTION_MACHINE_ARN: promotion.machineArn,
         SELFTEST_MACHINE_ARN: selftest.machineArn,
         SOCKET_URL: socket.url,
       },
@@ -65,5 +68,6 @@ export class Relay extends Construct {
     );
     grantItems(relay, control, { actions: ['GetItem', 'UpdateItem'], partitions: [SELFTEST_PARTITIONS] });
     selftest.grantStart(relay);
+    promotion.grantReact(relay);
   }
 }

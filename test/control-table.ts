@@ -20,15 +20,18 @@ export async function startControlTable(): Promise<ControlTable> {
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
   });
-  await createTable();
+  await createControlTable(TABLE);
   let requests = 0;
   const countRequests = { step: 'initialize', name: 'countRequests', override: true } as const;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), countRequests);
   return { stop: () => engine.stop(), count: () => requests };
 }
 
-async function createTable(): Promise<void> {
-  const client = new DynamoDBClient({});
+/** One more in the same DynamoDB; functions use the one the environment names. */
+export async function createControlTable(
+  name: string,
+  client: Pick<DynamoDBClient, 'send'> = new DynamoDBClient({}),
+): Promise<void> {
   const text = (name: string) => ({ AttributeName: name, AttributeType: 'S' as const });
   const schema = (hash: string, range: string) => [
     { AttributeName: hash, KeyType: 'HASH' as const },
@@ -36,7 +39,7 @@ async function createTable(): Promise<void> {
   ];
   await client.send(
     new CreateTableCommand({
-      TableName: TABLE,
+      TableName: name,
       BillingMode: 'PAY_PER_REQUEST',
       AttributeDefinitions: ['pk', 'sk', 'gsi1pk', 'gsi1sk'].map(text),
       KeySchema: schema('pk', 'sk'),
@@ -45,5 +48,4 @@ async function createTable(): Promise<void> {
       ],
     }),
   );
-  client.destroy();
 }

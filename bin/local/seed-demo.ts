@@ -1,8 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { DemoApi } from './demo-api.ts';
+import { seedCatalog } from './seed-catalog.ts';
 
 export interface Demo {
   org_id: string;
   project_id: string;
+  /** The app to try first. */
+  app_slug: string;
 }
 
 export interface SeedOptions {
@@ -22,6 +25,11 @@ interface Person {
   everywhere?: boolean;
 }
 
+interface PersonalGrant {
+  org?: { id: string };
+  project?: { id: string };
+}
+
 const ADMIN = 'admin@example.com';
 
 /** Somebody for every role in the demo project, and one who belongs elsewhere. */
@@ -34,70 +42,53 @@ const PEOPLE: Person[] = [
 ];
 const OUTSIDERS: Person[] = [{ email: 'outsider@example.com', role: 'org_admin', everywhere: true }];
 
-/** Makes the demo organisations through the public API, like anyone would; what is there already is left alone. */
+/** Makes the demo through the public API, like anyone would; what is there already is left alone. */
 export async function seedDemo({ apiUrl, tokenOf }: SeedOptions): Promise<Demo> {
-  const api = new Api(apiUrl, await tokenOf(ADMIN));
+  const signedIn = new Map<string, DemoApi>();
+  const apiOf = async (email: string): Promise<DemoApi> => {
+    const api = signedIn.get(email) ?? new DemoApi(apiUrl, await tokenOf(email));
+    signedIn.set(email, api);
+    return api;
+  };
+  const api = await apiOf(ADMIN);
   const org = await place(api, '/api/v1/orgs', 'Example', 'example');
   const project = await place(api, `/api/v1/orgs/${org.id}/projects`, 'Example', 'example');
-  await invite(api, org, project, PEOPLE, tokenOf);
+  await invite(api, org, project, PEOPLE, apiOf);
   const outside = await place(api, '/api/v1/orgs', 'Elsewhere', 'elsewhere');
   const elsewhere = await place(api, `/api/v1/orgs/${outside.id}/projects`, 'Elsewhere', 'elsewhere');
-  await invite(api, outside, elsewhere, OUTSIDERS, tokenOf);
-  return { org_id: org.id, project_id: project.id };
+  await invite(api, outside, elsewhere, OUTSIDERS, apiOf);
+  const app_slug = await seedCatalog({
+    projectId: project.id,
+    developer: await apiOf('developer@example.com'),
+    admin: api,
+    owner: await apiOf('owner@example.com'),
+  });
+  return { org_id: org.id, project_id: project.id, app_slug };
 }
 
-async function place(api: Api, path: string, name: string, slug: string): Promise<Place> {
+async function place(api: DemoApi, path: string, name: string, slug: string): Promise<Place> {
   const { items } = await api.send<{ items: Place[] }>('GET', path);
   return items.find((item) => item.slug === slug) ?? api.send<Place>('POST', path, { name, slug });
 }
 
 async function invite(
-  api: Api,
+  api: DemoApi,
   org: Place,
   project: Place,
   people: Person[],
-  tokenOf: SeedOptions['tokenOf'],
+  apiOf: (email: string) => Promise<DemoApi>,
 ): Promise<void> {
   for (const { email, role, everywhere } of people) {
-    const where = everywhere ? `/api/v1/orgs/${org.id}` : `/api/v1/projects/${project.id}`;
-    const { items } = await api.send<{ items: { email?: string }[] }>('GET', `${where}/members`);
-    if (items.some((member) => member.email === email)) continue;
+    const invited = await apiOf(email);
+    // Not by address: who signs in on another port than last time is somebody else with the same one.
+    const { grants } = await invited.send<{ grants: PersonalGrant[] }>('GET', '/api/v1/me');
+    const projectId = everywhere ? undefined : project.id;
+    if (grants.some((grant) => grant.org?.id === org.id && grant.project?.id === projectId)) continue;
     const { invitation_token } = await api.send<{ invitation_token: string }>(
       'POST',
       `/api/v1/orgs/${org.id}/invitations`,
-      {
-        email,
-        role,
-        ...(everywhere ? {} : { project_id: project.id }),
-      },
+      { email, role, ...(projectId !== undefined && { project_id: projectId }) },
     );
-    await new Api(api.url, await tokenOf(email)).send('POST', '/api/v1/invitations/accept', {
-      invitation_token,
-    });
-  }
-}
-
-class Api {
-  readonly url: string;
-  #token: string;
-
-  constructor(url: string, token: string) {
-    this.url = url;
-    this.#token = token;
-  }
-
-  async send<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(this.url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#token}`,
-        ...(body && { 'content-type': 'application/json', 'x-idempotency-key': randomUUID() }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok)
-      throw new Error(`The demo could not be made: ${method} ${path} answered ${response.status}. ${text}`);
-    return JSON.parse(text) as T;
+    await invited.send('POST', '/api/v1/invitations/accept', { invitation_token });
   }
 }

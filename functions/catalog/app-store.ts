@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Write } from '../platform/commit.ts';
 import { readItems } from '../platform/rows.ts';
 import { controlTable, readItem } from '../platform/table.ts';
-import { App } from './app.ts';
+import { App, APPS_MAX } from './app.ts';
 import { appKey, catalogHeadKey, versionKey } from './keys.ts';
 import { Version } from './version.ts';
 
@@ -19,6 +19,17 @@ export async function findAppVersion(
   return { app: v.parse(v.optional(App), app), version: v.parse(v.optional(Version), found) };
 }
 
+const COUNT_CHANGE = {
+  UpdateExpression: 'ADD revision :one',
+  ExpressionAttributeValues: { ':one': 1 },
+};
+
+const COUNT_APP = {
+  UpdateExpression: 'ADD revision :one, app_count :one',
+  ConditionExpression: 'attribute_not_exists(app_count) OR app_count < :most',
+  ExpressionAttributeValues: { ':one': 1, ':most': APPS_MAX },
+};
+
 /** Puts the app's row in place of the one that was read, or of none; whoever remembers the catalogue will know. */
 export function saveApp(before: App | undefined, after: App): Write[] {
   const condition = before
@@ -34,11 +45,10 @@ export function saveApp(before: App | undefined, after: App): Write[] {
         Update: {
           TableName: controlTable(),
           Key: catalogHeadKey(),
-          UpdateExpression: 'ADD revision :one',
-          ExpressionAttributeValues: { ':one': 1 },
+          ...(before ? COUNT_CHANGE : COUNT_APP),
         },
       },
-      refusal: 'request.conflict',
+      refusal: 'app.too_many',
     },
   ];
 }

@@ -63,6 +63,9 @@ export type App = v.InferOutput<typeof App>;
 /** As many as one row holds and one person oversees; retired ones do not count. */
 export const VERSIONS_MAX = 200;
 
+/** As many as a function keeps in its memory, all of them with their versions. */
+export const APPS_MAX = 5_000;
+
 export function activeVersion(app: App): string | undefined {
   return Object.keys(app.versions).find((version) => app.versions[version]?.status === 'active');
 }
@@ -85,24 +88,15 @@ export function isVisible(entry: Pick<VersionEntry, 'internal'>, ofPublisher: bo
 const VersionLine = v.object({ version: v.string(), status: v.picklist(VERSION_STATUSES) });
 
 export const AppView = v.object({
-  slug: v.string(),
-  display_name: v.string(),
-  description: v.string(),
-  category: v.string(),
-  publisher: v.string(),
-  support_level: v.string(),
-  runtime_backend: v.picklist(RUNTIME_BACKENDS),
-  operating_modes: v.array(v.picklist(OPERATING_MODES)),
-  control_plane_scopes: v.array(v.picklist(CONTROL_PLANE_SCOPES)),
-  ui_kind: v.string(),
+  ...v.omit(App, ['owner', 'versions', 'revision']).entries,
   /** What is launched when nobody says otherwise. */
   active_version: v.nullable(v.string()),
   /** Newest first; those for internal testing only for their publisher. */
   versions: v.array(VersionLine),
-  created_at: v.string(),
-  updated_at: v.string(),
 });
 export type AppView = v.InferOutput<typeof AppView>;
+
+export const AppPage = v.object({ items: v.array(AppView), next_cursor: v.nullable(v.string()) });
 
 /** As the caller may see it; nothing where they may see no version of it. */
 export function viewApp(app: App, ofPublisher: boolean): AppView | undefined {

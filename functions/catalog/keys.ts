@@ -11,10 +11,6 @@ export const CATALOG_PARTITION = 'CATALOG';
 /** What belongs to one app: its versions, their manifests, artifacts and promotions. */
 export const APP_PARTITIONS = 'APP#*';
 
-export const SUBMISSION_PARTITIONS = 'SUBMISSION#*';
-/** What waits for a reviewer, oldest first. */
-export const OPEN_SUBMISSIONS = 'SUBMISSIONS#OPEN';
-
 /** Promotions that have not ended, in gsi1, by when they were asked for. An ended one leaves the index. */
 export const OPEN_PROMOTIONS = 'PROMOTIONS#OPEN';
 
@@ -46,12 +42,6 @@ export const artifactKey = (slug: string, version: string, name: string, variant
   pk: appPartition(slug),
   sk: `ARTIFACT#${versionSortKey(version)}#${name}#${variant}`,
 });
-
-export const submissionKey = (id: string): Key => ({ pk: `SUBMISSION#${id}`, sk: 'SUBMISSION' });
-export const submissionManifestKey = (id: string): Key => ({ pk: `SUBMISSION#${id}`, sk: 'MANIFEST' });
-export const openSubmissionKey = (id: string): Key => ({ pk: OPEN_SUBMISSIONS, sk: id });
-/** A project's submissions, in gsi1, by age. */
-export const projectSubmissionsPartition = (projectId: string): string => `SUBMISSIONS#${projectId}`;
 
 /** All entitlements of a place are one item: one read tells everything its people may launch. */
 export const projectEntitlementsKey = (projectId: string): Key => ({

@@ -1,11 +1,14 @@
 // A version of an app. Its status also stands in the app's row; both are only ever written together.
 
 import * as v from 'valibot';
+import { refuse } from '../platform/errors.ts';
 import { Slug } from '../platform/name.ts';
-import { VERSION_STATUSES } from './app.ts';
+import type { Grant } from '../platform/permissions.ts';
+import { type App, isPublisher, isVisible, VERSION_STATUSES, viewApp } from './app.ts';
 import { VersionNumber } from './version-number.ts';
 
 export const VersionParams = v.object({ app_slug: Slug, version: VersionNumber });
+export const TwoVersionsParams = v.object({ ...VersionParams.entries, other_version: VersionNumber });
 
 /** What the manifest expects to find registered; a digest binds it. */
 export const ExpectedArtifact = v.object({
@@ -22,6 +25,8 @@ export const Version = v.object({
   version: v.string(),
   status: v.picklist(VERSION_STATUSES),
   internal: v.boolean(),
+  /** The app's, which never changes: so a list of versions knows whose they are without reading the app. */
+  owner: v.optional(v.object({ org_id: v.string(), project_id: v.string() })),
   artifacts: v.array(ExpectedArtifact),
   release_notes: v.string(),
   /** Over the canonical manifest: two with the same digest say the same. */
@@ -38,6 +43,44 @@ export const Version = v.object({
   retired_at: v.optional(v.string()),
 });
 export type Version = v.InferOutput<typeof Version>;
+
+/** How many instances use it, and who registered it, is nothing to other projects. */
+export const VersionView = v.omit(Version, ['owner', 'instance_count', 'registered_by']);
+export type VersionView = v.InferOutput<typeof VersionView>;
+
+/** Where the schema of manifests is served. */
+export const MANIFEST_SCHEMA_PATH = '/api/v1/schemas/app-manifest/v1';
+
+/** However it was spelled when it was sent, it comes back in one way. */
+export const ManifestView = v.pipe(
+  v.looseObject({}),
+  v.description(`The manifest, in the canonical spelling of ${MANIFEST_SCHEMA_PATH}.`),
+);
+
+export const VersionInFullView = v.object({ ...VersionView.entries, manifest: ManifestView });
+
+export const VersionPage = v.object({ items: v.array(VersionView), next_cursor: v.nullable(v.string()) });
+
+export function viewVersion(version: Version): VersionView {
+  const { owner: _owner, instance_count: _count, registered_by: _by, ...view } = version;
+  return view;
+}
+
+/** What the caller may not see is unknown to them: the version, or the app where they may see none of it. */
+export function requireVisible<T extends { version: Version }>(
+  grants: Grant[],
+  app: App | undefined,
+  found: T | undefined,
+): T {
+  if (!app) throw refuse('app.unknown');
+  const ofPublisher = isPublisher(grants, app);
+  if (found && isVisible(found.version, ofPublisher)) return found;
+  throw refuse(viewApp(app, ofPublisher) ? 'version.unknown' : 'app.unknown');
+}
+
+/** Build metadata may stand in a version, and its `+` means a blank in some parts of an address. */
+export const pathOfVersion = ({ app_slug, version }: Pick<Version, 'app_slug' | 'version'>): string =>
+  `/api/v1/apps/catalog/${app_slug}/versions/${encodeURIComponent(version)}`;
 
 /** As the audit names it. */
 export const subjectOfVersion = (slug: string, version: string): string => `app_version:${slug}@${version}`;

@@ -1,4 +1,4 @@
-import { api } from '../platform/api.ts';
+import { publicApi } from '../platform/public-api.ts';
 import { docsEndpoints } from './endpoints.ts';
 
-export const handler = api('docs', docsEndpoints);
+export const handler = publicApi('docs', docsEndpoints);

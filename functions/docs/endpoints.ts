@@ -1,4 +1,5 @@
 import { getDocs } from './get-docs.ts';
+import { getManifestSchema } from './get-manifest-schema.ts';
 import { getOpenapi } from './get-openapi.ts';
 
-export const docsEndpoints = { getOpenapi, getDocs };
+export const docsEndpoints = { getOpenapi, getDocs, getManifestSchema };

@@ -72,8 +72,11 @@ function renderSent(document: OpenapiDocument, schema: Schema, isAlternative: bo
     type: field.type,
     notes: [field.schema.description, ...rulesOf(field.schema)],
   }));
-  const rules = rulesOf(resolve<Schema>(document, schema)).join('; ');
-  return html`${isAlternative && html`<p>or</p>`} ${renderTable('Member', rows)}
+  const known = resolve<Schema>(document, schema);
+  const rules = rulesOf(known).join('; ');
+  // What is no object here is described elsewhere, and says where.
+  const members = rows.length > 0 ? renderTable('Member', rows) : html`<p>${known.description}</p>`;
+  return html`${isAlternative && html`<p>or</p>`} ${members}
   ${rules !== '' && html`<p class="note">${rules}</p>`}`;
 }
 

@@ -31,7 +31,8 @@ pre { margin: 0.5rem 0; padding: 0.75rem 1rem; background: var(--panel); border-
 .refusals { margin: 0; padding-left: 1.25rem; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
 th, td { padding: 0.35rem 0.5rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: anywhere; }
-thead th { color: var(--soft); }
+thead th { color: var(--soft); min-width: 4.5rem; }
+thead th:first-child { min-width: 10rem; }
 tbody th { font-weight: 400; }
 @media (max-width: 50rem) { body { display: block; } nav { position: static; max-height: none; border-right: 0; border-bottom: 1px solid var(--line); } }
 @media print { nav { display: none; } body { display: block; } }

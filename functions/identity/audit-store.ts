@@ -39,7 +39,8 @@ async function readRows(
   const last = before === undefined || before > ids.last ? ids.last : justBefore(before);
   if (last < ids.first) return { rows: [] };
   const wanted = conditions(filter);
-  const isSifted = filter.actor !== undefined || filter.action !== undefined || filter.subject !== undefined;
+  const { actor, action, subject, correlation_id } = filter;
+  const isSifted = [actor, action, subject, correlation_id].some((each) => each !== undefined);
   const { Items = [], LastEvaluatedKey } = await dynamo().send(
     new QueryCommand({
       TableName: controlTable(),
@@ -64,11 +65,12 @@ async function readRows(
   return { rows, ...(next !== undefined && { next }) };
 }
 
-function conditions({ actor, action, subject, from, to }: AuditFilter) {
+function conditions({ actor, action, subject, correlation_id, from, to }: AuditFilter) {
   const all = [
     ['actor', '=', actor],
     ['action', '=', action],
     ['subject', '=', subject],
+    ['correlation_id', '=', correlation_id],
     ['at', '>=', from?.toISOString()],
     ['at', '<=', to?.toISOString()],
   ] as const;

@@ -46,6 +46,7 @@ export const AuditQuery = v.strictObject({
   actor: v.optional(v.pipe(Text, v.description('As rows name it: user:<id>, service_account:<id>.'))),
   action: v.optional(Text),
   subject: v.optional(v.pipe(Text, v.description('As rows name it: service_account:<id>, project:<id>.'))),
+  correlation_id: v.optional(v.pipe(Text, v.description('The X-Request-ID of the request that led to it.'))),
   from: v.optional(Instant),
   to: v.optional(Instant),
 });

@@ -3,6 +3,7 @@
 
 import { ApiGatewayManagementApiClient } from '@aws-sdk/client-apigatewaymanagementapi';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ECRClient } from '@aws-sdk/client-ecr';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { SFNClient } from '@aws-sdk/client-sfn';
@@ -17,6 +18,7 @@ const PATIENCE = {
 };
 
 let dynamoClient: DynamoDBDocumentClient | undefined;
+let ecrClient: ECRClient | undefined;
 let eventBridgeClient: EventBridgeClient | undefined;
 let kmsClient: KMSClient | undefined;
 let sfnClient: SFNClient | undefined;
@@ -28,6 +30,11 @@ export function dynamo(): DynamoDBDocumentClient {
     marshallOptions: { removeUndefinedValues: true },
   });
   return dynamoClient;
+}
+
+export function ecr(): ECRClient {
+  ecrClient ??= new ECRClient(PATIENCE);
+  return ecrClient;
 }
 
 export function eventBridge(): EventBridgeClient {

@@ -12,6 +12,8 @@ type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 export interface Write {
   action: Action;
   refusal: ProblemCode;
+  /** Which of several such rules it is, in words. */
+  detail?: string;
 }
 
 interface Condition {
@@ -61,7 +63,7 @@ export function remove(key: Key, when: Condition, refusal: ProblemCode): Write {
 }
 
 /** Holds a rule about something the change itself does not touch. */
-export function requireThat(key: Key, when: Condition, refusal: ProblemCode): Write {
+export function requireThat(key: Key, when: Condition, refusal: ProblemCode, detail?: string): Write {
   return {
     action: {
       ConditionCheck: {
@@ -73,6 +75,7 @@ export function requireThat(key: Key, when: Condition, refusal: ProblemCode): Wr
       },
     },
     refusal,
+    detail,
   };
 }
 
@@ -91,7 +94,7 @@ export async function commit(writes: Write[]): Promise<void> {
     const reasons = cancellations(error);
     const write = writes[reasons.indexOf('ConditionalCheckFailed')];
     const isRefused = write !== undefined && write.refusal !== 'request.conflict';
-    if (isRefused) throw refuse(write.refusal);
+    if (isRefused) throw refuse(write.refusal, { detail: write.detail });
     if (write === undefined && !reasons.includes('TransactionConflict')) throw error;
     throw new Conflict('The transaction met another.', { cause: error });
   }

@@ -43,8 +43,8 @@ export interface EndpointSpec<P = unknown, Q = unknown, B = unknown> {
   form?: boolean;
   /** The one member in which raw control characters are tolerated. */
   lenient?: string;
-  /** Reads a body that is not JSON, where one may be sent: a manifest may be YAML. */
-  parseText?: { media: RegExp; parse: (text: string) => unknown };
+  /** Where the body may come in another notation too: its media type, what else it is called, and how it is read. */
+  parseText?: { media: string; aliases: RegExp; parse: (text: string) => unknown };
 }
 
 export interface CommandSpec<P = unknown, Q = unknown, B = unknown> extends EndpointSpec<P, Q, B> {

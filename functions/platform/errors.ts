@@ -79,6 +79,7 @@ export const PROBLEMS = {
   'app.unknown': { status: 404, retryable: false, title: 'No such app' },
   'app.slug_taken': { status: 409, retryable: false, title: 'The slug belongs to another project' },
   'app.backend_fixed': { status: 409, retryable: false, title: 'An app keeps its runtime backend' },
+  'app.too_many': { status: 409, retryable: false, title: 'The catalogue is full' },
   'app.too_many_versions': { status: 409, retryable: false, title: 'The app has too many versions' },
   'manifest.invalid': { status: 400, retryable: false, title: 'The manifest is not valid' },
   'manifest.malformed': { status: 400, retryable: false, title: 'The manifest is neither JSON nor YAML' },
@@ -105,6 +106,7 @@ export const PROBLEMS = {
     title: 'A promotion of the version is under way',
   },
   'promotion.not_waiting': { status: 409, retryable: false, title: 'No promotion waits for this answer' },
+  'entitlement.unknown': { status: 404, retryable: false, title: 'Nobody here has decided about the app' },
   'entitlement.wider_than_org': {
     status: 409,
     retryable: false,

@@ -38,7 +38,13 @@ const POINTER_CHARACTERS_MAX = 200;
 
 function faultOf(issue: v.BaseIssue<unknown>, prefix: string): InputFault {
   const path = (issue.path ?? []).map(({ key }) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
-  const expected = issue.expected ? `Expected ${issue.expected}.` : 'This value is not allowed.';
   const pointer = prefix + path.map((key) => `/${key}`).join('');
-  return { pointer: pointer.slice(0, POINTER_CHARACTERS_MAX), detail: expected };
+  return { pointer: pointer.slice(0, POINTER_CHARACTERS_MAX), detail: detailOf(issue) };
+}
+
+function detailOf({ expected, received }: v.BaseIssue<unknown>): string {
+  if (expected === 'never') return 'There is no such member.';
+  // Of a member that is missing, valibot expects the member's name.
+  if (received === 'undefined' && expected?.startsWith('"')) return 'This member is required.';
+  return expected ? `Expected ${expected}.` : 'This value is not allowed.';
 }

@@ -42,7 +42,8 @@ export function parseBody(
   { lenient, form, parseText }: Pick<EndpointSpec, 'lenient' | 'form' | 'parseText'>,
 ): unknown {
   if (bodyText === undefined || bodyText.trim() === '') return {};
-  if (parseText?.media.test(contentType)) return parseText.parse(bodyText);
+  if (parseText && (contentType.startsWith(parseText.media) || parseText.aliases.test(contentType)))
+    return parseText.parse(bodyText);
   if (form && /^application\/x-www-form-urlencoded\b/i.test(contentType)) {
     return Object.fromEntries(new URLSearchParams(bodyText));
   }

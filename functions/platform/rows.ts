@@ -1,6 +1,6 @@
 // The reads that stores share, each of them one request.
 
-import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamo } from './clients.ts';
 import { refuse } from './errors.ts';
 import { decodeCursor, encodeCursor, type PageOf } from './page.ts';
@@ -25,6 +25,19 @@ export async function readItems(keys: Key[]): Promise<(Row | undefined)[]> {
     (answer.Responses?.[table] ?? []).map((item) => [nameOf(item as unknown as Key), item]),
   );
   return keys.map((key) => found.get(nameOf(key)));
+}
+
+/**
+ * Items as they were at one moment: a batch reads one after the other, and between two of them what one transaction
+ * wrote may come to be seen in part. It costs twice as much, and a write under way makes it fail, to be tried again.
+ */
+export async function readItemsAtOnce(keys: Key[]): Promise<(Row | undefined)[]> {
+  const answer = await dynamo().send(
+    new TransactGetCommand({
+      TransactItems: keys.map((Key) => ({ Get: { TableName: controlTable(), Key } })),
+    }),
+  );
+  return keys.map((_, index) => answer.Responses?.[index]?.Item);
 }
 
 /** Rows of one kind in a partition, by sort key. */

@@ -80,6 +80,10 @@ export async function queryPage(query: {
   values: Record<string, unknown>;
   limit: number;
   from?: Record<string, unknown>;
+  /** The last by sort key first. */
+  descending?: boolean;
+  /** As of now; an index cannot promise that. */
+  consistent?: boolean;
 }): Promise<Page> {
   const answer = await dynamo().send(
     new QueryCommand({
@@ -89,6 +93,8 @@ export async function queryPage(query: {
       ExpressionAttributeValues: query.values,
       Limit: query.limit,
       ExclusiveStartKey: query.from,
+      ScanIndexForward: query.descending !== true,
+      ConsistentRead: query.consistent,
     }),
   );
   return { items: answer.Items ?? [], next: answer.LastEvaluatedKey };

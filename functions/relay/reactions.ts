@@ -1,3 +1,7 @@
+import { answerPromotion } from '../catalog/answer-promotion.ts';
+import { INSTANCE_FAILED, INSTANCE_RUNNING, observeInstance } from '../catalog/judge-canary.ts';
+import { PROMOTION_REQUESTED, SMOKE_ANSWERED } from '../catalog/promotion.ts';
+import { startPromotion } from '../catalog/start-promotion.ts';
 import type { Context } from '../platform/context.ts';
 import { SELFTEST_REQUESTED } from '../selftest/selftest.ts';
 import { startSelftest } from '../selftest/start-selftest.ts';
@@ -8,4 +12,8 @@ export type Reaction = (ctx: Context, event: FeedEvent) => Promise<void>;
 
 export const REACTIONS: Readonly<Record<string, Reaction>> = {
   [SELFTEST_REQUESTED]: startSelftest,
+  [PROMOTION_REQUESTED]: startPromotion,
+  [SMOKE_ANSWERED]: answerPromotion,
+  [INSTANCE_RUNNING]: observeInstance,
+  [INSTANCE_FAILED]: observeInstance,
 };

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { isDenied } from '../platform/aws-errors.ts';
 import { queueConsumer } from '../platform/consumer.ts';
+import { answerTask, refuseTask } from '../platform/workflow.ts';
 import { reportingDenial } from './denial.ts';
-import { answerTask, refuseTask } from './execution.ts';
 import { SelftestId } from './selftest.ts';
 import { findTaskToken, recordHop } from './store.ts';
 

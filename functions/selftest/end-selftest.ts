@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
 import { task } from '../platform/task.ts';
-import { isEnded, judge, SelftestId, WorkflowError } from './selftest.ts';
+import { WorkflowError } from '../platform/workflow-error.ts';
+import { isEnded, judge, SelftestId } from './selftest.ts';
 import { endSelftest, findSelftest } from './store.ts';
 
 const End = v.object({ selftest_id: SelftestId, error: v.optional(WorkflowError) });

@@ -4,6 +4,7 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import type { DomainEvent } from '../platform/events.ts';
+import { causeOf, type WorkflowError } from '../platform/workflow-error.ts';
 import { SELFTEST_TOPICS } from './keys.ts';
 
 /** In the order a healthy run passes them. The client adds `pushed`: only it knows when the verdict arrived. */
@@ -82,11 +83,6 @@ export function missingHops({ hops }: Pick<Selftest, 'hops'>): Hop[] {
 
 export type Verdict = { status: 'passed' } | { status: 'failed'; failure: Failure };
 
-/** What a workflow hands to its last step: the error it caught, as Step Functions spells it. */
-export const WorkflowError = v.object({ Error: v.string(), Cause: v.optional(v.string(), '') });
-
-export type WorkflowError = v.InferOutput<typeof WorkflowError>;
-
 /** A run passes only if every hop left its mark, however the workflow came to its end. */
 export function judge(run: Selftest, error?: WorkflowError): Verdict {
   const [missing] = missingHops(run);
@@ -141,13 +137,3 @@ export function viewSelftest(run: Selftest): SelftestView {
 
 /** The topic of a run on the WebSocket. */
 export const selftestTopic = (id: string): string => `${SELFTEST_TOPICS}${id}`;
-
-// A function's error arrives as JSON text in the cause; its message is what a person wants to read.
-function causeOf({ Error: code, Cause: cause }: WorkflowError): string {
-  const thrown = v.safeParse(
-    v.pipe(v.string(), v.parseJson(), v.object({ errorMessage: v.string() })),
-    cause,
-  );
-  if (thrown.success) return thrown.output.errorMessage;
-  return cause || (code.endsWith('Timeout') ? 'No answer came in time.' : 'The workflow gave no cause.');
-}

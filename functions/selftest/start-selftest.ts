@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Context } from '../platform/context.ts';
 import type { PlatformEvent } from '../platform/events.ts';
 import { reportingDenial } from './denial.ts';
-import { startExecution } from './execution.ts';
+import { startRun } from './execution.ts';
 import { isEnded, SelftestId } from './selftest.ts';
 import { findSelftest, recordHop } from './store.ts';
 
@@ -14,5 +14,5 @@ export async function startSelftest(ctx: Context, { data }: PlatformEvent): Prom
   const run = await findSelftest(id);
   if (!run || isEnded(run)) return;
   await recordHop(id, 'streamed', ctx.now());
-  await reportingDenial(ctx, id, 'started', () => startExecution(id, run.correlation_id));
+  await reportingDenial(ctx, id, 'started', () => startRun(id, run.correlation_id));
 }

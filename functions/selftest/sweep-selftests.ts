@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Context } from '../platform/context.ts';
 import { task } from '../platform/task.ts';
-import { startExecution } from './execution.ts';
+import { startRun } from './execution.ts';
 import { type Selftest, stalled, sweepOf } from './selftest.ts';
 import { failSelftest, markRescued, overdueSelftests } from './store.ts';
 
@@ -15,5 +15,5 @@ async function repair(ctx: Context, run: Selftest): Promise<void> {
   if (decision === 'wait') return;
   ctx.log.warn('A self-test run is overdue.', { selftest_id: run.id, decision });
   if (decision === 'fail') await failSelftest(run.id, stalled(run), ctx.now());
-  else if (await markRescued(run.id, ctx.now())) await startExecution(run.id, run.correlation_id);
+  else if (await markRescued(run.id, ctx.now())) await startRun(run.id, run.correlation_id);
 }

@@ -17,8 +17,8 @@ export interface ReadyFile {
   docker_host: string | null;
   /** An AWS credentials file of the person at this machine, who may do everything. */
   aws_credentials_file: string;
-  /** The organisation and project to try things in. */
-  demo?: { org_id: string; project_id: string };
+  /** The organisation and project to try things in, and the app to try first. */
+  demo?: { org_id: string; project_id: string; app_slug: string };
 }
 
 export function writeReadyFile(path: string, content: ReadyFile): void {

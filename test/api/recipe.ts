@@ -5,18 +5,28 @@ import type { RouteKey } from '../../functions/routes.ts';
 import type { Scene } from './scene.ts';
 import type { Call } from './world.ts';
 
-export type ReadRoute = Extract<RouteKey, `GET ${string}`>;
-export type CommandRoute = Exclude<RouteKey, ReadRoute>;
+/** A POST that only tells what would happen is a read. */
+export type ReadRoute = Extract<RouteKey, `GET ${string}` | `POST ${string}/validate`>;
+type CommandRoute = Exclude<RouteKey, ReadRoute>;
 
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Body = Record<string, any>;
+
+interface About {
+  subject: string;
+  /** What changes along with it and has audit rows of its own. */
+  also?: string[];
+  org_id?: string;
+  project_id?: string;
+}
 
 export interface Prepared {
   call: Call;
   /** As the audit and the events are to name them. */
   actor: string;
   /** What the audit is to tell of it, from the answer where only that knows. */
-  about: (reply: Body) => { subject: string; org_id?: string; project_id?: string };
+  about: (reply: Body) => About;
+
   /** A call that one of the route's own rules refuses, once the other has been made. */
   refused?: { call: Call; code: ProblemCode };
 }
@@ -32,7 +42,10 @@ export interface Command {
 export const FIRST_VERSION = { 'if-match': '"1"' };
 
 type Place = Awaited<ReturnType<Scene['place']>>;
-type Told = Pick<Prepared, 'call' | 'refused'> & { subject: string | ((reply: Body) => string) };
+type Told = Pick<Prepared, 'call' | 'refused'> & {
+  subject: string | ((reply: Body) => string);
+  also?: string[];
+};
 
 export const ORG = '/api/v1/orgs/{org_id}';
 export const PROJECT = '/api/v1/projects/{project_id}';
@@ -63,12 +76,13 @@ export const inProject =
   };
 
 export function tell(
-  { call, refused, subject }: Told,
+  { call, refused, subject, also }: Told,
   actor: string,
   place: { org_id?: string; project_id?: string },
 ): Prepared {
   const about: Prepared['about'] = (reply) => ({
     subject: typeof subject === 'string' ? subject : subject(reply),
+    ...(also && { also }),
     ...place,
   });
   return { call, actor, about, ...(refused && { refused }) };

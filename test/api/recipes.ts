@@ -1,18 +1,25 @@
 // The recipes of every domain: the tests over all routes walk these.
 
+import { artifactsReads } from '../artifacts/recipes.ts';
 import { catalogCommands, catalogReads } from '../catalog/recipes.ts';
 import { identityCommands, identityReads } from '../identity/recipes.ts';
+import { manifestCommands, manifestReads } from '../manifests/recipes.ts';
 import type { Command, ReadRoute } from './recipe.ts';
 import type { Scene } from './scene.ts';
 import type { Call } from './world.ts';
 
-const COMMANDS: Command[] = [...identityCommands, ...catalogCommands];
+const COMMANDS: Command[] = [...identityCommands, ...catalogCommands, ...manifestCommands];
 
 /** By name, as tests are called. */
 export const commands = COMMANDS.map(
   (each) => [each.how ? `${each.route}, ${each.how}` : each.route, each] as const,
 );
 
-const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = { ...identityReads, ...catalogReads };
+const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
+  ...identityReads,
+  ...catalogReads,
+  ...manifestReads,
+  ...artifactsReads,
+};
 
 export const reads = Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][];

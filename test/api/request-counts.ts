@@ -16,6 +16,7 @@ interface Requests {
 export interface Counted {
   name: string;
   route: RouteKey;
+  isRead: boolean;
   /** By a function that knows the caller and the place. */
   warm: Requests;
   /** By one that has just started. */
@@ -38,7 +39,12 @@ export async function countRequests(world: World): Promise<Counted[]> {
     return { reads: sent.length - transactions, transactions };
   }
 
-  async function countAll(name: string, route: RouteKey, prepare: () => Promise<Call>): Promise<Counted> {
+  async function countAll(
+    name: string,
+    route: RouteKey,
+    isRead: boolean,
+    prepare: () => Promise<Call>,
+  ): Promise<Counted> {
     const call = await prepare();
     const refused = { ...call, query: { unheard_of: '' } };
     world.forgetFacts();
@@ -46,17 +52,20 @@ export async function countRequests(world: World): Promise<Counted[]> {
     const second = await count(route, refused, true);
     // Where anybody may call, somebody has called: that the function knows its keys is part of being warm.
     if (routes[route].permission === 'public') await world.call('GET /api/v1/me', somebody);
+    // And somebody has looked at the catalogue, since it changed last.
+    if (routes[route].domain === 'catalog') await world.call('GET /api/v1/apps/catalog', somebody);
     const warm = await count(route, call);
     const another = await prepare();
     world.forgetFacts();
     const cold = await count(route, another);
-    return { name, route, warm, cold, authorization: { warm: second.reads, cold: first.reads } };
+    return { name, route, isRead, warm, cold, authorization: { warm: second.reads, cold: first.reads } };
   }
 
   const counted: Counted[] = [];
-  for (const [route, prepare] of reads) counted.push(await countAll(route, route, () => prepare(scene)));
+  for (const [route, prepare] of reads)
+    counted.push(await countAll(route, route, true, () => prepare(scene)));
   for (const [name, { route, prepare }] of commands)
-    counted.push(await countAll(name, route, async () => (await prepare(scene)).call));
+    counted.push(await countAll(name, route, false, async () => (await prepare(scene)).call));
   return counted;
 }
 

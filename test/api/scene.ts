@@ -19,6 +19,7 @@ import { projectKey, signingKey } from '../../functions/platform/keys.ts';
 import type { Role } from '../../functions/platform/permissions.ts';
 import { planSelftest } from '../../functions/selftest/selftest.ts';
 import { insertSelftest } from '../../functions/selftest/store.ts';
+import { planApp } from '../catalog/entitled.ts';
 import { ADMIN, type World } from './world.ts';
 
 export interface Person {
@@ -102,24 +103,11 @@ export function openScene(world: World) {
         internal = false,
       }: Partial<VersionEntry & { version: string }> = {},
     ): Promise<App> {
-      const at = now().toISOString();
-      const app: App = {
+      const app = planApp({
         slug: slug(),
-        display_name: 'An app',
-        description: 'What it does.',
-        category: 'tools',
-        publisher: 'Somebody',
-        support_level: 'community',
-        runtime_backend: 'launchable_oci',
-        operating_modes: ['tenant_dedicated'],
-        control_plane_scopes: ['project'],
-        ui_kind: 'none',
         ...(owner && { owner: { org_id: owner.org_id, project_id: owner.id } }),
         versions: { [version]: { status, internal } },
-        revision: 1,
-        created_at: at,
-        updated_at: at,
-      };
+      });
       await commit(saveApp(undefined, app));
       return app;
     },

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
   DynamoDBDocumentClient,
@@ -13,6 +13,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
 import { startDynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
+import { createControlTable } from '../control-table.ts';
 import { openAwsServices } from '../local/aws-services-world.ts';
 
 const TABLE = 'control';
@@ -47,9 +48,10 @@ export async function openWorld() {
   const services = await openAwsServices({ dynamoDbUrl: dynamodb.url });
   for (const id of SIGNING_KEYS)
     services.kms.createKey({ id, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
+  services.ecr.putRepository({ name: 'gpuaas/platform', tagMutability: 'IMMUTABLE' });
   const issuer = await openIssuer();
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator()));
-  await createTable(client);
+  await createControlTable(TABLE, client);
 
   const { accessKeyId, secretAccessKey } = services.principals.operator();
   Object.assign(process.env, {
@@ -60,6 +62,7 @@ export async function openWorld() {
     CONTROL_TABLE: TABLE,
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
     PLATFORM_ADMINS: ADMIN,
+    PLATFORM_REPOSITORY: 'gpuaas/platform',
     PLATFORM_VERSION: 'test',
     SIGNING_KEY_IDS: SIGNING_KEYS.join(','),
     SOCKET_URL: 'ws://127.0.0.1:1/live',
@@ -74,21 +77,31 @@ export async function openWorld() {
     { handler: selftest },
     { handler: docs },
     { handler: catalog },
+    { handler: manifests },
+    { handler: artifacts },
     { routes },
     { facts },
     { userIdOf },
     { dynamo },
+    { forgetShelf },
   ] = await Promise.all([
     import('../../functions/identity/api.ts'),
     import('../../functions/selftest/api.ts'),
     import('../../functions/docs/api.ts'),
     import('../../functions/catalog/api.ts'),
+    import('../../functions/manifests/api.ts'),
+    import('../../functions/artifacts/api.ts'),
     import('../../functions/routes.ts'),
     import('../../functions/platform/facts.ts'),
     import('../../functions/platform/tokens.ts'),
     import('../../functions/platform/clients.ts'),
+    import('../../functions/catalog/catalog-shelf-store.ts'),
   ]);
-  const handlers = { identity, selftest, docs, catalog };
+  const handlers = { identity, selftest, docs, catalog, manifests, artifacts };
+  const forget = (): void => {
+    facts.clear();
+    forgetShelf();
+  };
   let requests = 0;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), { step: 'initialize' });
 
@@ -135,7 +148,7 @@ export async function openWorld() {
     services,
     requests: () => requests,
     /** As in a function that has just started. */
-    forgetFacts: () => facts.clear(),
+    forgetFacts: forget,
     userId: (subject: string) => userIdOf(issuer.config.issuer, subject),
     async put(item: Record<string, unknown>): Promise<void> {
       await client.send(new PutCommand({ TableName: TABLE, Item: item }));
@@ -175,7 +188,7 @@ export async function openWorld() {
         if (deletes.length > 0)
           await client.send(new BatchWriteCommand({ RequestItems: { [TABLE]: deletes } }));
       }
-      facts.clear();
+      forget();
     },
     /** A service account's token, by the way a real one takes: a signed assertion. */
     async accountToken(account: { id: string; key_id: string; private_key_pem: string }): Promise<string> {
@@ -252,23 +265,4 @@ async function openIssuer() {
         .sign(change.key ?? privateKey);
     },
   };
-}
-
-async function createTable(client: DynamoDBDocumentClient): Promise<void> {
-  const text = (name: string) => ({ AttributeName: name, AttributeType: 'S' as const });
-  const schema = (hash: string, range: string) => [
-    { AttributeName: hash, KeyType: 'HASH' as const },
-    { AttributeName: range, KeyType: 'RANGE' as const },
-  ];
-  await client.send(
-    new CreateTableCommand({
-      TableName: TABLE,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: ['pk', 'sk', 'gsi1pk', 'gsi1sk'].map(text),
-      KeySchema: schema('pk', 'sk'),
-      GlobalSecondaryIndexes: [
-        { IndexName: 'gsi1', KeySchema: schema('gsi1pk', 'gsi1sk'), Projection: { ProjectionType: 'ALL' } },
-      ],
-    }),
-  );
 }

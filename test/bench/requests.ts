@@ -15,9 +15,9 @@ async function measure(): Promise<Row[]> {
 }
 
 function rowsOf(counted: Counted[]): Row[] {
-  const reads = counted.filter(({ route }) => route.startsWith('GET '));
+  const reads = counted.filter(({ isRead }) => isRead);
   const reading = reads.filter(({ warm }) => warm.reads > 0);
-  const commands = counted.filter(({ route }) => !route.startsWith('GET '));
+  const commands = counted.filter(({ isRead }) => !isRead);
   const authorized = counted.filter(({ authorization }) => authorization.cold > 0);
   const most = (each: Counted[], count: (counted: Counted) => number): number => Math.max(...each.map(count));
   const share = (reads: number): string =>

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCopy } from '../e2e/platform-copy.ts';
+import { measureCatalogue } from './catalogue.ts';
 import { measureColdInit } from './cold-init.ts';
 import { measureHandlerCpu } from './handler-cpu.ts';
 import { printTable, type Row } from './measure.ts';
@@ -21,7 +22,7 @@ try {
   rmSync(dataDir, { recursive: true, force: true });
 }
 // Only now: beside a running platform there is less of the processor to measure.
-rows.push(...(await measureRequests()), ...(await measureHandlerCpu()));
+rows.push(...(await measureRequests()), ...(await measureHandlerCpu()), ...(await measureCatalogue()));
 printTable(rows);
 writeFileSync(RESULTS, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`);
 process.stdout.write(`\nWritten to ${RESULTS}\n`);

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler } from '../../functions/docs/api.ts';
@@ -11,6 +13,7 @@ import { renderPage } from '../../functions/docs/page.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import type { Request } from '../../functions/platform/request.ts';
 import { routes } from '../../functions/routes.ts';
+import { ROOT } from '../../lib/bundle.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 
 const described = buildOpenapi();
@@ -93,8 +96,27 @@ describe('the OpenAPI document, asked for', () => {
     });
   });
 
-  test.each(['getOpenapi', 'getDocs'] as const)('%s takes no query', async (name) => {
+  test.each(['getOpenapi', 'getDocs', 'getManifestSchema'] as const)('%s takes no query', async (name) => {
     await expect(ask(name, { surprise: 'x' })).rejects.toMatchObject({ code: 'request.invalid' });
+  });
+});
+
+describe('the schema of manifests', () => {
+  test('is the file, as a JSON Schema that may be kept a while', async () => {
+    const { status, headers, body } = await ask('getManifestSchema');
+    expect(status).toBe(200);
+    expect(headers).toEqual({
+      'content-type': 'application/schema+json',
+      'cache-control': 'public, max-age=300',
+      etag: expect.stringMatching(/^"[\w-]{43}"$/) as unknown,
+    });
+    const file = join(ROOT, 'docs/schemas/app-manifest.v1.schema.json');
+    expect(JSON.parse(String(body))).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+  });
+
+  test('is found at the address it names as its own', async () => {
+    const { $id } = JSON.parse(String((await ask('getManifestSchema')).body)) as { $id: string };
+    expect(Object.keys(routes)).toContain(`GET ${$id}`);
   });
 });
 
@@ -228,6 +250,7 @@ describe('an example call', () => {
       'uuidgen() { echo key-1; }',
       'API_BASE_URL=https://api.test TOKEN=t AWS_REGION=r AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=s',
       'ORG_ID=o PROJECT_ID=p USER_ID=u INVITATION_ID=i SERVICE_ACCOUNT_ID=sa SELFTEST_ID=st',
+      'APP_SLUG=s VERSION=1 OTHER_VERSION=2 SUBMISSION_ID=m',
     ];
     const output = execFileSync('bash', ['-c', [...prelude, ...scripts].join('\n')], { encoding: 'utf8' });
     return output

@@ -16,14 +16,14 @@ export interface ReadyFile {
   docker_host: string | null;
   aws_credentials_file: string;
   oidc_issuer: string;
-  demo: { org_id: string; project_id: string };
+  demo: { org_id: string; project_id: string; app_slug: string };
 }
 
 export interface PlatformCopy {
   ready: ReadyFile;
   process: ChildProcess;
   output(): string;
-  stop(): Promise<void>;
+  stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<void>;
   kill(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function startCopy(options: {
     ready,
     process: child,
     output: () => output,
-    stop: () => end('SIGTERM'),
+    stop: (signal = 'SIGTERM') => end(signal),
     kill: () => end('SIGKILL'),
   };
 }

@@ -28,7 +28,10 @@ let provisioned = 0;
 // Not missed by a run that goes well: rights only the cloud exercises, or that are used when something goes wrong.
 const NOT_ON_THE_PATH =
   /^(logs|xray):|ListStreams|DescribeStream|ChangeMessageVisibility|GetQueueAttributes|SendTaskFailure|DeleteItem|DeleteMessage/;
-const NOT_IN_THE_RUN = /Sweep|Disconnect|^Identity|^Catalog|^Docs/;
+const IN_THE_RUN = /^(Relay|Selftest|Socket)/;
+const NOT_IN_THE_RUN = /Sweep|Disconnect/;
+/** What the relay does for other domains than the self-test. */
+const OF_OTHERS = /Promotion|APP#|AUDIT#|"CATALOG"/;
 const ONLY_ON_FAILURE = [
   /^SelftestPush.* (sqs:SendMessage|dynamodb:UpdateItem)$/,
   // Nobody follows the platform's own feed while the test runs.
@@ -43,10 +46,14 @@ const platform = JSON.parse(readFileSync(join(whole, template), 'utf8')) as Temp
 
 function grants(): Grant[] {
   const all = Object.entries(platform.Resources ?? {})
-    .filter(([id, resource]) => resource.Type === 'AWS::IAM::Policy' && !NOT_IN_THE_RUN.test(id))
+    .filter(
+      ([id, { Type }]) => Type === 'AWS::IAM::Policy' && IN_THE_RUN.test(id) && !NOT_IN_THE_RUN.test(id),
+    )
     .flatMap(([policy, resource]) =>
-      statements(resource).flatMap(({ Action }, index) =>
-        [Action].flat().map((action) => ({ policy, index, action })),
+      statements(resource).flatMap((statement, index) =>
+        OF_OTHERS.test(JSON.stringify(statement))
+          ? []
+          : [statement.Action].flat().map((action) => ({ policy, index, action })),
       ),
     )
     .filter(({ action }) => !NOT_ON_THE_PATH.test(action) && !TOO_LATE.test(action))

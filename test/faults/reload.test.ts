@@ -8,7 +8,18 @@ import { until } from '../until.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 // Synthesizing takes seconds, and on a busy machine many.
 const RELOAD_SECONDS_MAX = 60;
-const SOURCES = ['bin', 'lib', 'functions', 'state-machines', 'package.json', 'cdk.json', 'tsconfig.json'];
+const SOURCES = [
+  'bin',
+  'lib',
+  'functions',
+  'state-machines',
+  // Served and seeded from there.
+  'docs/schemas',
+  'starter-pack',
+  'package.json',
+  'cdk.json',
+  'tsconfig.json',
+];
 
 const folder = mkdtempSync(join(tmpdir(), 'gpuaas-reload-'));
 const checkout = join(folder, 'checkout');

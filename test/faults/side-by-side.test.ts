@@ -65,8 +65,7 @@ test('two copies run side by side, know nothing of each other, and leave nothing
   expect(existsSync(join(first, 'ready.json'))).toBe(true);
 
   expect(childrenOf(first).length).toBeGreaterThan(1);
-  a.process.kill('SIGINT');
-  await a.stop();
+  await a.stop('SIGINT');
   await b.stop();
   expect([a.process.exitCode, b.process.exitCode]).toEqual([0, 0]);
   expect(childrenOf(first)).toEqual([]);
@@ -93,7 +92,7 @@ test('without root the platform starts without a container engine and says what 
   await until(() => existsSync(readyFile), 'the ready file, where it was asked for', 120);
   const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as ReadyFile;
   expect(ready.docker_host).toBeNull();
-  expect(output).toContain('the platform runs without a host');
+  await until(() => output.includes('the platform runs without a host'), 'what it says of Docker');
   expect((await fetch(`${ready.api_url}/api/v1/health`)).status).toBe(200);
   // Nobody reads what it says any more: that is no reason to stop otherwise than in order.
   child.stdout.destroy();

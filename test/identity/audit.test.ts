@@ -128,9 +128,9 @@ describe('the audit of a project', () => {
     });
   });
 
-  test('is asked by actor, action, subject and time, each alone and together', async () => {
+  test('is asked by actor, action, subject, request and time, each alone and together', async () => {
     const a = await record(4, { actor: 'user:a' });
-    const b = await record(3, { actor: 'user:b', action: 'a.b.remove' });
+    const b = await record(3, { actor: 'user:b', action: 'a.b.remove', correlation_id: 'look-2' });
     const c = await record(2, { actor: 'user:a', subject: 'thing:2' });
     const d = await record(1, { actor: 'user:a', action: 'a.b.remove' });
     const days = (ago: number) => new Date(NOW.getTime() - ago * DAY_MS).toISOString();
@@ -138,6 +138,7 @@ describe('the audit of a project', () => {
       [{ actor: 'user:a' }, [d, c, a]],
       [{ action: 'a.b.remove' }, [d, b]],
       [{ subject: 'thing:2' }, [c]],
+      [{ correlation_id: 'look-2' }, [b]],
       [{ actor: 'user:a', action: 'a.b.remove' }, [d]],
       [{ from: days(3) }, [d, c, b]],
       [{ to: days(3) }, [b, a]],

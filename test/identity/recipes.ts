@@ -336,6 +336,7 @@ export const identityReads = {
   }),
   'GET /api/v1/openapi.json': async () => ({}),
   'GET /docs': async () => ({}),
+  'GET /api/v1/schemas/app-manifest/v1': async () => ({}),
   'GET /api/v1/me': async (scene) => ({ token: (await scene.place()).admin.token }),
   'GET /api/v1/orgs': async (scene) => ({ token: (await scene.place()).admin.token }),
   'GET /api/v1/orgs/{org_id}': readOrg,

@@ -39,7 +39,7 @@ describe('bundles', () => {
 
   test.each(functions)('%s is given the variables its code reads, and no others', (_, fn) => {
     const code = bundleOf(first.outdir, fn);
-    expect(Object.keys(fn.Properties.Environment.Variables).sort()).toEqual(
+    expect(Object.keys(fn.Properties.Environment?.Variables ?? {}).sort()).toEqual(
       VARIABLES.filter((name) => code.includes(`"${name}"`)),
     );
   });

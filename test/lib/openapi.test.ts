@@ -172,13 +172,16 @@ describe.each(withBody.map((route) => [route.route, route] as const))('the body 
     expect(v.safeParse(schema, requestBody?.content['application/json']?.example).issues).toBeUndefined();
   });
 
-  test('comes as JSON, or as a form where that is taken too', () => {
-    const form = route.endpoint.spec.form ? ['application/x-www-form-urlencoded'] : [];
-    expect(Object.keys(requestBody?.content ?? {})).toEqual(['application/json', ...form]);
+  test('comes as JSON, or as a form or another text where that is taken too', () => {
+    const { form, parseText } = route.endpoint.spec;
+    const others = [form && 'application/x-www-form-urlencoded', parseText?.media].filter(Boolean);
+    expect(Object.keys(requestBody?.content ?? {})).toEqual(['application/json', ...others]);
   });
 
   test('may be left out where nothing need be said', () => {
-    expect(requestBody?.required).toBe(!v.is(schema, {}));
+    // A manifest has rules of its own: to the kernel anything is one, and nothing is none.
+    const isManifest = route.endpoint.spec.parseText !== undefined;
+    expect(requestBody?.required).toBe(isManifest || !v.is(schema, {}));
   });
 });
 

@@ -7,7 +7,9 @@ import { openFrontDoor, type FrontDoorService } from '../../lib/local/front-door
 import { Iam } from '../../lib/local/iam.ts';
 import { openJournal } from '../../lib/local/journal.ts';
 import { Principals, type AwsCredentials } from '../../lib/local/principals.ts';
+import { RegistryTokens } from '../../lib/local/registry-tokens.ts';
 import { createDynamoDbService } from '../../lib/local/services/dynamodb.ts';
+import { createEcrService } from '../../lib/local/services/ecr.ts';
 import { createKmsService } from '../../lib/local/services/kms.ts';
 import { createS3Service } from '../../lib/local/services/s3.ts';
 import { createSqsService } from '../../lib/local/services/sqs.ts';
@@ -26,6 +28,9 @@ export async function openAwsServices(
   const journal = openJournal(dataDir);
   const engine = await startQueuesAndObjects({ dataDir: join(dataDir, 'queues-and-objects') });
   const kms = createKmsService({ journal, masterSecret: secret });
+  const tokens = new RegistryTokens({ dataDir, journal, principals, iam });
+  // No registry: repositories can be described, and hold nothing.
+  const ecr = createEcrService({ journal, registry: undefined, tokens });
   const written: string[][] = [];
   const denials: string[] = [];
   const door = await openFrontDoor({
@@ -41,6 +46,7 @@ export async function openAwsServices(
       createS3Service({ url: () => engine.url, iam }),
       createStsService({ principals, iam }),
       kms,
+      ecr,
       ...(options.services ?? []),
     ],
     fallback: (request, response) => void response.end(`gateway ${request.method} ${request.url}`),
@@ -74,6 +80,7 @@ export async function openAwsServices(
     principals,
     iam,
     kms,
+    ecr,
     written,
     denials,
     putRole,

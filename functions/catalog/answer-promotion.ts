@@ -1,0 +1,11 @@
+import type { Context } from '../platform/context.ts';
+import type { PlatformEvent } from '../platform/events.ts';
+import { findToldPromotion } from './find-told-promotion.ts';
+import { isAnswerable } from './promotion-repair.ts';
+import { answerWorkflow } from './promotion-execution.ts';
+
+/** What an answered smoke run leads to. The token is the one of now, not of when the verdict came. */
+export async function answerPromotion(_ctx: Context, event: PlatformEvent): Promise<void> {
+  const { promotion, version } = await findToldPromotion(event);
+  if (promotion && isAnswerable(promotion, version)) await answerWorkflow(promotion);
+}

@@ -1,0 +1,34 @@
+import { nameActor } from '../platform/actor.ts';
+import { command } from '../platform/endpoint.ts';
+import { placeOfApp } from './app.ts';
+import { findRelease } from './find-release.ts';
+import { aboutPromotion, AnswerSmoke, SmokeAnswered, subjectOfPromotion } from './promotion.ts';
+import { answerSmoke as answer } from './promotion-steps.ts';
+import { savePromotion } from './promotion-store.ts';
+import { PromotionView, viewPromotion } from './promotion-view.ts';
+import { VersionParams } from './version.ts';
+
+export const answerSmoke = command(
+  {
+    summary: 'Say how the smoke run of a version went, which its promotion waits for',
+    action: 'catalog.version.answer_smoke',
+    params: VersionParams,
+    body: AnswerSmoke,
+    reply: PromotionView,
+    refusals: ['app.unknown', 'version.unknown', 'promotion.not_waiting'],
+  },
+  async (ctx, { params, body }) => {
+    const { app, version, promotion } = await findRelease(params);
+    const answered = answer(promotion, body, nameActor(ctx.actor), ctx.now());
+    return {
+      subject: subjectOfPromotion(answered),
+      before: promotion && aboutPromotion(promotion),
+      after: { ...aboutPromotion(answered), smoke: answered.gates.smoke },
+      reason: body.notes,
+      place: placeOfApp(app),
+      writes: [savePromotion(promotion, answered)],
+      events: [SmokeAnswered(answered)],
+      reply: { ...viewPromotion(answered, version, true) },
+    };
+  },
+);

@@ -1,0 +1,81 @@
+// How a version does while it is in canary, told by the instances that use it. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { Id } from '../platform/name.ts';
+
+const Percent = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100));
+
+export const BAKE_SECONDS_MAX = 7 * 24 * 3600;
+export const BakeSeconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(BAKE_SECONDS_MAX));
+export const FailurePercentMax = Percent;
+export const InstancesMin = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000));
+export const AskedAudience = v.strictObject({
+  percent: v.optional(Percent),
+  project_ids: v.optional(v.pipe(v.array(Id), v.maxLength(100))),
+});
+
+/** What a canary is to be when nobody says otherwise. */
+export const CANARY_DEFAULTS = {
+  percent: 10,
+  project_ids: [] as string[],
+  bake_seconds: 3600,
+  failure_percent_max: 20,
+  instances_min: 3,
+};
+
+/** As many instances as one canary is judged by; those that come later change nothing. */
+export const OBSERVED_MAX = 1000;
+
+export const Canary = v.object({
+  percent: v.number(),
+  project_ids: v.array(v.string()),
+  bake_seconds: v.number(),
+  failure_percent_max: v.number(),
+  /** With fewer instances than this, a failure says nothing. */
+  instances_min: v.number(),
+  began_at: v.optional(v.string()),
+  bake_until: v.optional(v.string()),
+  ended_at: v.optional(v.string()),
+});
+export type Canary = v.InferOutput<typeof Canary>;
+
+/** The instances that came up, and those that failed; one may do both. */
+export interface Observed {
+  running_ids?: Set<string>;
+  failed_ids?: Set<string>;
+}
+
+export interface Tally {
+  observed: number;
+  failed: number;
+  failure_percent: number;
+}
+
+export function tallyOf({ running_ids, failed_ids }: Observed): Tally {
+  const failed = failed_ids?.size ?? 0;
+  const observed = new Set([...(running_ids ?? []), ...(failed_ids ?? [])]).size;
+  return { observed, failed, failure_percent: observed === 0 ? 0 : Math.round((failed * 100) / observed) };
+}
+
+/** Whether it is under way: instances count only then. */
+export function isOpen(canary: Canary | undefined): boolean {
+  return canary?.began_at !== undefined && canary.ended_at === undefined;
+}
+
+export function isFailing(canary: Canary | undefined, observed: Observed): boolean {
+  if (!canary || !isOpen(canary)) return false;
+  const tally = tallyOf(observed);
+  return (
+    tally.observed >= canary.instances_min && tally.failed * 100 > canary.failure_percent_max * tally.observed
+  );
+}
+
+/** “2 of 14 instances failed (14 %, at most 20 % may)” */
+export function describeTally({ failure_percent_max, instances_min }: Canary, observed: Observed): string {
+  const tally = tallyOf(observed);
+  if (tally.observed === 0) return 'no instance has used it yet';
+  const words = `${tally.failed} of ${tally.observed} instances failed (${tally.failure_percent} %, at most ${failure_percent_max} % may)`;
+  return tally.observed < instances_min
+    ? `${words}, which is judged from ${instances_min} instances on`
+    : words;
+}

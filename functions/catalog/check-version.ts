@@ -1,0 +1,22 @@
+import { refuse } from '../platform/errors.ts';
+import { task } from '../platform/task.ts';
+import { lintManifest, type Manifest } from '../manifests/manifest.ts';
+import { PromotionStep } from './promotion.ts';
+import { recordLint } from './promotion-steps.ts';
+import { findPromotionWithManifest, keepPromotion } from './promotion-store.ts';
+
+/** The first gate. What it finds is kept on the promotion, where whoever has to mend it will look. */
+export const handler = task(PromotionStep, async (ctx, { app_slug, version, operation_id }) => {
+  const { manifest } = await findPromotionWithManifest(app_slug, version);
+  const problems = lintManifest(manifest as Manifest);
+  await keepPromotion(app_slug, version, ({ promotion }) =>
+    promotion.operation_id === operation_id && promotion.step === 'checking'
+      ? recordLint(promotion, problems, ctx.now())
+      : undefined,
+  );
+  if (problems.length === 0) return;
+  const [first] = problems;
+  throw refuse('manifest.invalid', {
+    detail: `${problems.length === 1 ? 'One problem' : `${problems.length} problems`}, first at “${first?.pointer}”: ${first?.detail}`,
+  });
+});

@@ -1,0 +1,49 @@
+import type { Decision } from '../platform/change.ts';
+import { placeOfApp } from './app.ts';
+import { saveApp, saveVersion } from './app-store.ts';
+import type { Promotion } from './promotion.ts';
+import { savePromotion } from './promotion-store.ts';
+import { auditMove, type Move, type Moved, moveVersion, type Release, VersionMoved } from './transition.ts';
+
+export interface Standing extends Release {
+  promotion?: Promotion;
+}
+
+/**
+ * A move of a version with everything that belongs to it: the app's row and the version's, the version it supersedes,
+ * the promotion it is part of, an audit row and an event for each version that moved.
+ */
+export function decideMove(
+  before: Standing,
+  move: Move,
+  promotion: Promotion | undefined,
+  now: Date,
+  told: Record<string, unknown> = {},
+): { moved: Moved; decision: Decision } {
+  const moved = moveVersion(before, move, now);
+  const { superseded } = moved;
+  return {
+    moved,
+    decision: {
+      ...auditMove(before.version, moved.version),
+      ...(superseded && { also: [auditMove(superseded.before, superseded.after)] }),
+      place: placeOfApp(before.app),
+      writes: [
+        ...saveApp(before.app, moved.app),
+        saveVersion(before.version, moved.version),
+        ...(superseded ? [saveVersion(superseded.before, superseded.after)] : []),
+        ...(promotion ? [savePromotion(before.promotion, promotion)] : []),
+      ],
+      events: [
+        VersionMoved(before.version, moved.version, told),
+        ...(superseded
+          ? [
+              VersionMoved(superseded.before, superseded.after, {
+                superseded_by: moved.version.version,
+              }),
+            ]
+          : []),
+      ],
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import * as v from 'valibot';
+import { command } from '../platform/endpoint.ts';
+import { decideMove } from './decide-move.ts';
+import { findRelease } from './find-release.ts';
+import { MaybeReason } from './promotion.ts';
+import { GRACE_SECONDS_DEFAULT, GRACE_SECONDS_MAX } from './transition.ts';
+import { VersionParams, VersionView, viewVersion } from './version.ts';
+
+const GraceSeconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(GRACE_SECONDS_MAX));
+
+export const deprecateVersion = command(
+  {
+    summary: 'Let nobody launch a version any more; what runs goes on',
+    action: 'catalog.version.deprecate',
+    params: VersionParams,
+    body: v.strictObject({ reason: MaybeReason, grace_seconds: v.optional(GraceSeconds) }),
+    reply: VersionView,
+    refusals: ['app.unknown', 'version.unknown', 'version.wrong_status'],
+  },
+  async (ctx, { params, body: { reason, grace_seconds = GRACE_SECONDS_DEFAULT } }) => {
+    const release = await findRelease(params);
+    const move = { to: 'deprecated', graceSeconds: grace_seconds } as const;
+    const { moved, decision } = decideMove(release, move, undefined, ctx.now(), { reason });
+    return { ...decision, reason, reply: { ...viewVersion(moved.version) } };
+  },
+);

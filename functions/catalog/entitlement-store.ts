@@ -1,0 +1,119 @@
+import * as v from 'valibot';
+import { requireThat, update, type Write } from '../platform/commit.ts';
+import type { ProblemCode } from '../platform/errors.ts';
+import { projectKey } from '../platform/keys.ts';
+import { readItems } from '../platform/rows.ts';
+import type { Key } from '../platform/table.ts';
+import { App } from './app.ts';
+import { type Shelf, shelfAt } from './catalog-shelf-store.ts';
+import { Entitlement, ENTITLEMENTS_MAX, type Says } from './entitlement.ts';
+import { appKey, catalogHeadKey, orgEntitlementsKey, projectEntitlementsKey } from './keys.ts';
+
+/** What a place says of its apps, by slug. */
+export type Entitlements = Map<string, Entitlement>;
+
+interface Place {
+  org_id: string;
+  /** Without one, the organisation itself. */
+  project_id?: string;
+}
+
+interface AppSays extends Says {
+  app?: App;
+  /** Of how many apps the place says something. */
+  count: number;
+}
+
+/** An app and what a place and its organisation say of it, by one request. */
+export async function findAppSays(slug: string, { org_id, project_id }: Place): Promise<AppSays> {
+  const [app, org, own] = await readItems([
+    appKey(slug),
+    orgEntitlementsKey(org_id),
+    ...(project_id === undefined ? [] : [projectEntitlementsKey(project_id)]),
+  ]);
+  const name = attributeOf(slug);
+  return {
+    app: v.parse(v.optional(App), app),
+    org: v.parse(v.optional(Entitlement), org?.[name]),
+    own: v.parse(v.optional(Entitlement), own?.[name]),
+    count: countOf(project_id === undefined ? org : own),
+  };
+}
+
+/** The whole catalogue and what a place and its organisation say of it, by one request where it is remembered. */
+export async function readCatalogSays({
+  org_id,
+  project_id,
+}: Place): Promise<{ shelf: Shelf; org: Entitlements; own: Entitlements }> {
+  const [head, org, own] = await readItems([
+    catalogHeadKey(),
+    orgEntitlementsKey(org_id),
+    ...(project_id === undefined ? [] : [projectEntitlementsKey(project_id)]),
+  ]);
+  return { shelf: await shelfAt(head), org: entitlementsIn(org), own: entitlementsIn(own) };
+}
+
+/** Puts the entry in place of the one that was read, or of none; others of the same place may change meanwhile. */
+export function saveEntitlement(
+  { org_id, project_id }: Place,
+  slug: string,
+  before: Entitlement | undefined,
+  after: Entitlement,
+  stale: ProblemCode,
+): Write[] {
+  if (project_id === undefined) return [saveEntry(orgEntitlementsKey(org_id), slug, before, after, stale)];
+  return [
+    requireThat(
+      projectKey(project_id),
+      { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
+      'project.archived',
+    ),
+    saveEntry(projectEntitlementsKey(project_id), slug, before, after, stale),
+  ];
+}
+
+function saveEntry(
+  key: Key,
+  slug: string,
+  before: Entitlement | undefined,
+  after: Entitlement,
+  stale: ProblemCode,
+): Write {
+  const names = { '#app': attributeOf(slug) };
+  if (before)
+    return update(
+      key,
+      {
+        update: 'SET #app = :after',
+        condition: '#app.version = :before',
+        names,
+        values: { ':after': after, ':before': before.version },
+      },
+      stale,
+    );
+  return update(
+    key,
+    {
+      update: 'SET #app = :after ADD app_count :one',
+      condition: 'attribute_not_exists(#app) AND (attribute_not_exists(app_count) OR app_count < :most)',
+      names,
+      values: { ':after': after, ':one': 1, ':most': ENTITLEMENTS_MAX },
+    },
+    stale,
+  );
+}
+
+// A slug is never the name of an attribute by itself: one may be called `pk`.
+const APP_ATTRIBUTE = 'app:';
+const attributeOf = (slug: string): string => `${APP_ATTRIBUTE}${slug}`;
+
+type Row = Record<string, unknown> | undefined;
+
+function entitlementsIn(row: Row): Entitlements {
+  const entries = Object.entries(row ?? {}).filter(([name]) => name.startsWith(APP_ATTRIBUTE));
+  return new Map(
+    entries.map(([name, entry]) => [name.slice(APP_ATTRIBUTE.length), v.parse(Entitlement, entry)]),
+  );
+}
+
+const countOf = (row: Row): number => v.parse(v.optional(v.number(), 0), row?.['app_count']);

@@ -1,0 +1,22 @@
+import { projectOf } from '../platform/context.ts';
+import { query } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { EntitlementParams, EntitlementView, offerTo, viewEntitlement } from './entitlement.ts';
+import { findAppSays } from './entitlement-store.ts';
+
+export const getEntitlement = query(
+  {
+    summary: 'What a project is entitled to of one app',
+    params: EntitlementParams,
+    reply: EntitlementView,
+    refusals: ['app.unknown', 'entitlement.unknown'],
+  },
+  async (ctx, { params }) => {
+    const { id, org_id } = projectOf(ctx);
+    const { app, ...says } = await findAppSays(params.app_slug, { org_id, project_id: id });
+    const offer = offerTo(app, org_id);
+    const view = viewEntitlement(params.app_slug, offer, says);
+    if (!view) throw refuse(offer ? 'entitlement.unknown' : 'app.unknown');
+    return view;
+  },
+);

@@ -1,0 +1,22 @@
+import { query } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { judge } from '../platform/permissions.ts';
+import { isPublisher } from './app.ts';
+import { findPromotionAtOnce } from './promotion-store.ts';
+import { PromotionView, viewPromotion } from './promotion-view.ts';
+import { VersionParams } from './version.ts';
+
+export const getPromotion = query(
+  {
+    summary: 'Where the promotion of a version stands, and what it waits for',
+    params: VersionParams,
+    reply: PromotionView,
+    refusals: ['promotion.unknown'],
+  },
+  async (ctx, { params }) => {
+    const { version, promotion } = await findPromotionAtOnce(params.app_slug, params.version);
+    // Whether there is such a version is nothing to anybody else.
+    if (!version || !promotion || !isPublisher(ctx.grants, version)) throw refuse('promotion.unknown');
+    return viewPromotion(promotion, version, judge(ctx.grants, 'apps.catalog.publish', {}) === 'allowed');
+  },
+);

@@ -1,0 +1,17 @@
+import { query } from '../platform/endpoint.ts';
+import { requireVisible, VersionInFullView, VersionParams, viewVersion } from './version.ts';
+import { findVersionInFull } from './version-store.ts';
+
+export const getVersion = query(
+  {
+    summary: 'A version of an app, with its manifest',
+    params: VersionParams,
+    reply: VersionInFullView,
+    refusals: ['app.unknown', 'version.unknown'],
+  },
+  async (ctx, { params }) => {
+    const { app, found } = await findVersionInFull(params.app_slug, params.version);
+    const { version, manifest } = requireVisible(ctx.grants, app, found);
+    return { ...viewVersion(version), manifest };
+  },
+);

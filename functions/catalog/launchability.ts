@@ -1,0 +1,160 @@
+// Whether a project may launch an app, which version it would get, and if not, why not and what to do about it.
+// Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { type App, AppView, viewApp } from './app.ts';
+import { isInCanary } from './canary.ts';
+import { type Effective, effectiveOf, isPinned, offerTo, type Says } from './entitlement.ts';
+import { compareVersions } from './version-number.ts';
+
+const REASONS = [
+  'project.archived',
+  'entitlement.missing',
+  'entitlement.disabled',
+  'entitlement.org_disabled',
+  'entitlement.no_instances',
+  'version.none_active',
+  'version.pinned_unavailable',
+  'mode.not_allowed',
+  'scope.not_allowed',
+] as const;
+
+const Reason = v.object({
+  code: v.picklist(REASONS),
+  detail: v.string(),
+  /** What to do about it. */
+  hint: v.string(),
+});
+type Reason = v.InferOutput<typeof Reason>;
+
+export const ProjectAppView = v.object({
+  ...AppView.entries,
+  entitled: v.boolean(),
+  launchable: v.boolean(),
+  /** What a launch takes when nobody says otherwise. */
+  launch_version: v.nullable(v.string()),
+  /** Why it cannot be launched: everything that stands in the way. */
+  reasons: v.array(Reason),
+});
+export type ProjectAppView = v.InferOutput<typeof ProjectAppView>;
+
+export const ProjectAppPage = v.object({
+  items: v.array(ProjectAppView),
+  next_cursor: v.nullable(v.string()),
+});
+
+export interface Launcher {
+  id: string;
+  org_id: string;
+  status: 'active' | 'archived';
+}
+
+/** An app as a project sees it; nothing where it may see no version of it, or asks for the others. */
+export function viewProjectApp(
+  app: App,
+  project: Launcher,
+  says: Says,
+  launchable?: boolean,
+): ProjectAppView | undefined {
+  const offer = offerTo(app, project.org_id);
+  const verdict = offer && judgeLaunch(offer, project, says);
+  if (!verdict || (launchable !== undefined && verdict.launchable !== launchable)) return undefined;
+  const view = viewApp(offer, true);
+  return view && { ...view, ...verdict };
+}
+
+type Verdict = Pick<ProjectAppView, 'entitled' | 'launchable' | 'launch_version' | 'reasons'>;
+
+/** Of an app as `offerTo` shows it to the project. */
+export function judgeLaunch(offer: App, project: Launcher, says: Says): Verdict {
+  const effective = effectiveOf(offer, says);
+  const open = openVersions(offer, project.id);
+  const launch_version = open.find((version) => isPinned(version, effective.version_pins)) ?? null;
+  const reasons = [
+    ...(project.status === 'archived' ? [ARCHIVED] : []),
+    ...reasonsNotEntitled(says),
+    ...(launch_version === null ? [reasonWithoutVersion(open, effective)] : []),
+    ...(effective.enabled ? reasonsOfPolicy(offer, effective) : []),
+  ];
+  return { entitled: effective.enabled, launchable: reasons.length === 0, launch_version, reasons };
+}
+
+/** What the project could launch if nothing were pinned: what is in canary for it, newest first, then the active one. */
+function openVersions({ slug, versions }: App, projectId: string): string[] {
+  const of = (status: 'canary' | 'active'): string[] =>
+    Object.keys(versions)
+      .filter((version) => versions[version]?.status === status)
+      .sort((a, b) => compareVersions(b, a));
+  const canaries = of('canary').filter((version) => {
+    const audience = versions[version]?.canary;
+    return audience !== undefined && isInCanary(audience, slug, version, projectId);
+  });
+  return [...canaries, ...of('active')];
+}
+
+const ARCHIVED: Reason = {
+  code: 'project.archived',
+  detail: 'The project is archived.',
+  hint: 'Ask a project admin to bring it back.',
+};
+
+function reasonsNotEntitled({ org, own }: Says): Reason[] {
+  const reasons: Reason[] = [];
+  if (!org && !own)
+    reasons.push({
+      code: 'entitlement.missing',
+      detail: 'Neither the project nor its organisation is entitled to the app.',
+      hint: 'Ask a project admin to enable it for the project.',
+    });
+  if (org && !org.enabled)
+    reasons.push({
+      code: 'entitlement.org_disabled',
+      detail: 'The organisation has disabled the app.',
+      hint: 'Ask an organisation admin to enable it.',
+    });
+  if (own && !own.enabled)
+    reasons.push({
+      code: 'entitlement.disabled',
+      detail: 'The project has disabled the app.',
+      hint: 'Ask a project admin to enable it.',
+    });
+  return reasons;
+}
+
+function reasonWithoutVersion(open: string[], { version_pins }: Effective): Reason {
+  if (version_pins === null || open.length === 0)
+    return {
+      code: 'version.none_active',
+      detail: 'No version of the app is active.',
+      hint: 'Ask its publisher to have one promoted.',
+    };
+  const pinned = version_pins.join(', ') || 'none, as project and organisation pin different ones';
+  return {
+    code: 'version.pinned_unavailable',
+    detail: `Launchable is ${open.join(', ')}; the versions pinned are ${pinned}.`,
+    hint: 'Ask a project admin to change the version pins.',
+  };
+}
+
+function reasonsOfPolicy(offer: App, effective: Effective): Reason[] {
+  const reasons: Reason[] = [];
+  if (effective.allowed_operating_modes.length === 0)
+    reasons.push({
+      code: 'mode.not_allowed',
+      detail: `The entitlement allows none of the app's operating modes: ${offer.operating_modes.join(', ')}.`,
+      hint: 'Ask a project admin to allow one of them.',
+    });
+  if (effective.allowed_control_plane_scopes.length === 0)
+    reasons.push({
+      code: 'scope.not_allowed',
+      detail: `The entitlement allows none of the app's control plane scopes: ${offer.control_plane_scopes.join(', ')}.`,
+      hint: 'Ask a project admin to allow one of them.',
+    });
+  if (effective.max_instances === 0)
+    reasons.push({
+      code: 'entitlement.no_instances',
+      detail: 'The entitlement allows no instances.',
+      hint: 'Ask a project admin to raise the number of instances.',
+    });
+  return reasons;
+}

@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { query } from '../platform/endpoint.ts';
+import { PageQuery } from '../platform/page.ts';
+import { AppPage, isPublisher, viewApp } from './app.ts';
+import { AppFilterQuery, matcherOf } from './app-filter.ts';
+import { readShelf } from './catalog-shelf-store.ts';
+import { pageBySlug } from './slug-page.ts';
+
+export const listApps = query(
+  {
+    summary: 'The catalogue: every app, whoever may launch it',
+    query: v.strictObject({ ...PageQuery, ...AppFilterQuery }),
+    reply: AppPage,
+  },
+  async (ctx, { query: asked }) => {
+    const isWanted = matcherOf(asked);
+    return pageBySlug(
+      (await readShelf()).values(),
+      ({ app }) => app.slug,
+      asked,
+      ({ app, searchText }) =>
+        isWanted(app, searchText) ? viewApp(app, isPublisher(ctx.grants, app)) : undefined,
+    );
+  },
+);

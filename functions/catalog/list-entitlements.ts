@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { projectOf } from '../platform/context.ts';
+import { query } from '../platform/endpoint.ts';
+import { Id } from '../platform/name.ts';
+import { PageQuery } from '../platform/page.ts';
+import { EntitlementPage, offerTo, viewEntitlement } from './entitlement.ts';
+import { readCatalogSays } from './entitlement-store.ts';
+import { pageBySlug } from './slug-page.ts';
+
+export const listEntitlements = query(
+  {
+    summary: 'What a project is entitled to, by its own say or its organisation’s',
+    params: v.object({ project_id: Id }),
+    query: v.strictObject(PageQuery),
+    reply: EntitlementPage,
+  },
+  async (ctx, { query: page }) => {
+    const { id, org_id } = projectOf(ctx);
+    const { shelf, org, own } = await readCatalogSays({ org_id, project_id: id });
+    const slugs = [...new Set([...org.keys(), ...own.keys()])].sort();
+    return pageBySlug(
+      slugs,
+      (slug) => slug,
+      page,
+      (slug) => {
+        const offer = offerTo(shelf.get(slug)?.app, org_id);
+        return viewEntitlement(slug, offer, { org: org.get(slug), own: own.get(slug) });
+      },
+    );
+  },
+);

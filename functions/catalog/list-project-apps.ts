@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+import { projectOf } from '../platform/context.ts';
+import { query } from '../platform/endpoint.ts';
+import { Id } from '../platform/name.ts';
+import { PageQuery } from '../platform/page.ts';
+import { AppFilterQuery, matcherOf } from './app-filter.ts';
+import { readCatalogSays } from './entitlement-store.ts';
+import { ProjectAppPage, viewProjectApp } from './launchability.ts';
+import { pageBySlug } from './slug-page.ts';
+
+export const listProjectApps = query(
+  {
+    summary: 'What a project may launch, and what stands in the way of the rest',
+    params: v.object({ project_id: Id }),
+    query: v.strictObject({
+      ...PageQuery,
+      ...AppFilterQuery,
+      launchable: v.optional(v.picklist(['true', 'false'])),
+    }),
+    reply: ProjectAppPage,
+  },
+  async (ctx, { query: { launchable, ...asked } }) => {
+    const project = projectOf(ctx);
+    const { shelf, org, own } = await readCatalogSays({ org_id: project.org_id, project_id: project.id });
+    const isWanted = matcherOf(asked);
+    const wanted = launchable === undefined ? undefined : launchable === 'true';
+    return pageBySlug(
+      shelf.values(),
+      ({ app }) => app.slug,
+      asked,
+      ({ app, searchText }) =>
+        isWanted(app, searchText)
+          ? viewProjectApp(app, project, { org: org.get(app.slug), own: own.get(app.slug) }, wanted)
+          : undefined,
+    );
+  },
+);

@@ -1,0 +1,27 @@
+import * as v from 'valibot';
+import { query } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { PageQuery } from '../platform/page.ts';
+import { AppParams, isPublisher, isVisible } from './app.ts';
+import { VersionPage, viewVersion } from './version.ts';
+import { listVersionsOf } from './version-store.ts';
+
+export const listVersions = query(
+  {
+    summary: 'List the versions of an app, newest first',
+    params: AppParams,
+    query: v.strictObject(PageQuery),
+    reply: VersionPage,
+    refusals: ['app.unknown'],
+  },
+  async (ctx, { params, query: page }) => {
+    const { items, next_cursor } = await listVersionsOf(
+      params.app_slug,
+      (version) => isVisible(version, isPublisher(ctx.grants, version)),
+      page,
+    );
+    // An app has a version from its first moment on: where none is to be seen, there is none for the caller.
+    if (items.length === 0 && next_cursor === null && page.cursor === undefined) throw refuse('app.unknown');
+    return { items: items.map(viewVersion), next_cursor };
+  },
+);

@@ -1,0 +1,178 @@
+// How a promotion goes on, step by step, and how it ends. Every step may be asked for twice and is taken once. Rules
+// only; nothing here knows AWS.
+
+import { secondsAfter } from '../platform/clock.ts';
+import { refuse } from '../platform/errors.ts';
+import { type Canary, CANARY_DEFAULTS, isOpen } from './canary-guard.ts';
+import {
+  type AnswerSmoke,
+  type Failure,
+  type Problem,
+  type Promotion,
+  type Step,
+  STEPS,
+  type Target,
+} from './promotion.ts';
+import type { Version } from './version.ts';
+
+/** How long the workflow waits for people and for instances: its definition says the same. */
+export const SMOKE_SECONDS_MAX = 14 * 24 * 3600;
+export const LAST_INSTANCE_SECONDS_MAX = 7 * 24 * 3600;
+/** A step that lasts longer than it may by this much is not coming back. */
+const SLACK_SECONDS = 3600;
+
+export const begunAt = (canary: Canary, began: Date): Canary => ({
+  ...canary,
+  began_at: began.toISOString(),
+  bake_until: secondsAfter(began, canary.bake_seconds).toISOString(),
+});
+
+/** At a step, and by when it must be over. */
+export function arriveAt(promotion: Promotion, step: Step, now: Date): Promotion {
+  const ends: Partial<Record<Step, Date>> = {
+    awaiting_smoke: secondsAfter(now, SMOKE_SECONDS_MAX),
+    baking: latest(now, promotion.canary?.bake_until),
+    awaiting_grace: latest(now, promotion.grace_until),
+    awaiting_last_instance: secondsAfter(now, LAST_INSTANCE_SECONDS_MAX),
+  };
+  const deadline = secondsAfter(ends[step] ?? now, SLACK_SECONDS);
+  return { ...promotion, step, deadline_at: deadline.toISOString() };
+}
+
+function latest(now: Date, until: string | undefined): Date {
+  const then = new Date(until ?? now);
+  return then > now ? then : now;
+}
+
+export function start(promotion: Promotion, now: Date): Promotion {
+  return { ...promotion, started_at: now.toISOString() };
+}
+
+const PROBLEMS_KEPT_MAX = 100;
+
+/** What the check of the manifest found; all of it, for whoever has to mend it. */
+export function recordLint(promotion: Promotion, problems: Problem[], now: Date): Promotion {
+  const verdict = problems.length === 0 ? 'passed' : 'failed';
+  const lint = { verdict, at: now.toISOString(), problems: problems.slice(0, PROBLEMS_KEPT_MAX) } as const;
+  return { ...promotion, gates: { ...promotion.gates, lint } };
+}
+
+/** The token is kept in the same write that says the promotion waits: no verdict can come before it. */
+export function awaitSmoke(promotion: Promotion, taskToken: string, now: Date): Promotion {
+  // Asked again, after a verdict, only the token is new: the sweep will answer it.
+  if (promotion.step === 'smoke_answered') return { ...promotion, task_token: taskToken };
+  return { ...arriveAt(promotion, 'awaiting_smoke', now), task_token: taskToken };
+}
+
+export function answerSmoke(
+  promotion: Promotion | undefined,
+  { verdict, notes = '' }: AnswerSmoke,
+  by: string,
+  now: Date,
+): Promotion {
+  if (promotion?.status !== 'running' || promotion.step !== 'awaiting_smoke')
+    throw refuse('promotion.not_waiting', {
+      detail: promotion ? `The promotion is ${promotion.status} at “${promotion.step}”.` : undefined,
+    });
+  const smoke = { verdict, at: now.toISOString(), by, notes };
+  return { ...arriveAt(promotion, 'smoke_answered', now), gates: { ...promotion.gates, smoke } };
+}
+
+export function awaitLastInstance(promotion: Promotion, taskToken: string, now: Date): Promotion {
+  return { ...arriveAt(promotion, 'awaiting_last_instance', now), task_token: taskToken };
+}
+
+const beginCanary = (promotion: Promotion, now: Date): Promotion => ({
+  ...promotion,
+  canary: begunAt({ ...CANARY_DEFAULTS, ...promotion.canary, ended_at: undefined }, now),
+  running_ids: undefined,
+  failed_ids: undefined,
+});
+
+/** After a transition: at the next step, or at the end where that was the target. */
+export function advance(promotion: Promotion, to: Target, now: Date): Promotion {
+  const moved = to === 'canary' ? beginCanary(promotion, now) : promotion;
+  const closed = to === 'active' ? closeCanary(moved, now) : moved;
+  if (to === promotion.target) return end(closed, 'succeeded', now);
+  return arriveAt({ ...closed, task_token: undefined }, to === 'staged' ? 'beginning_canary' : 'baking', now);
+}
+
+/** The version is staged again; why, where it was not a person who decided. */
+export function rollBack(promotion: Promotion, now: Date, error?: Failure): Promotion {
+  return { ...end(closeCanary(promotion, now), 'rolled_back', now), error };
+}
+
+/** The version keeps the status it has. */
+export function fail(promotion: Promotion, error: Failure, now: Date): Promotion {
+  return { ...end(promotion, 'failed', now), error };
+}
+
+const end = (promotion: Promotion, status: Promotion['status'], now: Date): Promotion => ({
+  ...promotion,
+  status,
+  step: 'ended',
+  task_token: undefined,
+  ended_at: now.toISOString(),
+});
+
+function closeCanary(promotion: Promotion, now: Date): Promotion {
+  const { canary } = promotion;
+  return canary && isOpen(canary)
+    ? { ...promotion, canary: { ...canary, ended_at: now.toISOString() } }
+    : promotion;
+}
+
+export interface Outcome {
+  decision: 'go_on' | 'reached' | 'rolled_back' | 'too_early' | 'in_use' | 'over';
+  /** When to come again, where that is known. */
+  until: string;
+}
+
+/** The steps from which each transition is made. */
+const MADE_FROM: Record<Target, readonly Step[]> = {
+  staged: ['smoke_answered'],
+  canary: ['beginning_canary'],
+  active: ['baking'],
+  retired: ['awaiting_grace', 'awaiting_last_instance'],
+};
+
+/**
+ * What became of a transition the workflow asks for: nothing yet, or what it was told before. A step of an operation
+ * that is over finds out here that nothing is left to do.
+ */
+export function outcomeOf(
+  promotion: Promotion | undefined,
+  operationId: string,
+  to: Target,
+): Outcome | undefined {
+  if (!promotion || promotion.operation_id !== operationId) return { decision: 'over', until: NO_TIME };
+  const until = promotion.canary?.bake_until ?? NO_TIME;
+  if (promotion.status === 'succeeded') return { decision: 'reached', until };
+  if (promotion.status === 'rolled_back')
+    return { decision: promotion.error ? 'rolled_back' : 'over', until };
+  if (promotion.status === 'failed') return { decision: 'over', until };
+  if (MADE_FROM[to].includes(promotion.step)) return undefined;
+  if (STEPS.indexOf(promotion.step) > STEPS.indexOf(MADE_FROM[to][0] as Step))
+    return { decision: 'go_on', until };
+  throw refuse('promotion.not_waiting', { detail: `The promotion is still at “${promotion.step}”.` });
+}
+
+const NO_TIME = new Date(0).toISOString();
+
+/** Why a transition has to wait, if it does. */
+export function delayOf(promotion: Promotion, version: Version, to: Target, now: Date): Outcome | undefined {
+  const until = to === 'retired' ? version.retire_after : promotion.canary?.bake_until;
+  if ((to === 'active' || to === 'retired') && until !== undefined && now < new Date(until))
+    return { decision: 'too_early', until };
+  if (to === 'retired' && version.instance_count > 0) return { decision: 'in_use', until: NO_TIME };
+  return undefined;
+}
+
+/** No gate is skipped, however the workflow came to ask. */
+export function requireGates({ gates }: Promotion, to: Target): void {
+  if (to !== 'staged') return;
+  if (gates.lint?.verdict !== 'passed')
+    throw refuse('manifest.invalid', { detail: 'The manifest did not pass its check.' });
+  if (gates.smoke?.verdict !== 'passed')
+    throw refuse('promotion.not_waiting', { detail: 'The smoke run has not passed.' });
+}

@@ -1,0 +1,151 @@
+// The way of a version from one status to another: asked for once, carried out by a workflow. What is kept of it, and
+// what is told. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import type { DomainEvent } from '../platform/events.ts';
+import { Description } from '../platform/name.ts';
+import { VERSION_STATUSES } from './app.ts';
+import { AskedAudience, BakeSeconds, Canary, FailurePercentMax, InstancesMin } from './canary-guard.ts';
+
+/** Where a version can be promoted to, in order. */
+export const PROMOTED_TO = ['staged', 'canary', 'active'] as const;
+const TARGETS = [...PROMOTED_TO, 'retired'] as const;
+export type Target = (typeof TARGETS)[number];
+
+export const PROMOTION_STATUSES = ['running', 'succeeded', 'failed', 'rolled_back'] as const;
+
+/** In the order they are passed; each path leaves some of them out. */
+export const STEPS = [
+  'checking',
+  'awaiting_smoke',
+  'smoke_answered',
+  'beginning_canary',
+  'baking',
+  'awaiting_grace',
+  'awaiting_last_instance',
+  'ended',
+] as const;
+export type Step = (typeof STEPS)[number];
+
+export const Reason = v.pipe(Description, v.minLength(1));
+export const Notes = v.pipe(v.string(), v.regex(/^[\n -~\u00a1-\uffff]*$/, 'Text'), v.maxLength(2000));
+
+const asked = {
+  canary: v.optional(AskedAudience),
+  bake_seconds: v.optional(BakeSeconds),
+  failure_percent_max: v.optional(FailurePercentMax),
+  instances_min: v.optional(InstancesMin),
+  reason: Reason,
+};
+
+/** Where the audit needs a reason and the caller may leave it out. */
+export const MaybeReason = v.optional(Reason, 'No reason was given.');
+
+export const PublishVersion = v.strictObject({ ...asked, reason: MaybeReason });
+export const PromoteVersion = v.strictObject({ target: v.picklist(PROMOTED_TO), ...asked });
+export type PromoteVersion = v.InferOutput<typeof PromoteVersion>;
+
+export const AnswerSmoke = v.strictObject({
+  verdict: v.picklist(['passed', 'failed']),
+  notes: v.optional(Notes),
+});
+export type AnswerSmoke = v.InferOutput<typeof AnswerSmoke>;
+
+const Problem = v.object({ pointer: v.string(), detail: v.string(), hint: v.optional(v.string()) });
+export type Problem = v.InferOutput<typeof Problem>;
+
+export const Gates = v.object({
+  lint: v.optional(
+    v.object({ verdict: v.picklist(['passed', 'failed']), at: v.string(), problems: v.array(Problem) }),
+  ),
+  smoke: v.optional(
+    v.object({
+      verdict: v.picklist(['passed', 'failed']),
+      at: v.string(),
+      by: v.string(),
+      notes: v.string(),
+    }),
+  ),
+});
+
+export const Failure = v.object({ code: v.string(), detail: v.string() });
+export type Failure = v.InferOutput<typeof Failure>;
+
+const Requester = v.variant('kind', [
+  v.object({ kind: v.literal('user'), id: v.string(), email: v.optional(v.string()) }),
+  v.object({ kind: v.picklist(['service_account', 'platform_team', 'platform']), id: v.string() }),
+]);
+
+export const Promotion = v.object({
+  operation_id: v.string(),
+  app_slug: v.string(),
+  version: v.string(),
+  from: v.picklist(VERSION_STATUSES),
+  target: v.picklist(TARGETS),
+  status: v.picklist(PROMOTION_STATUSES),
+  step: v.picklist(STEPS),
+  gates: Gates,
+  canary: v.optional(Canary),
+  /** The instances of the canary that came up, and those that failed. */
+  running_ids: v.optional(v.set(v.string())),
+  failed_ids: v.optional(v.set(v.string())),
+  /** Until when a deprecated version is kept. */
+  grace_until: v.optional(v.string()),
+  /** Answers the step that waits. It never leaves the table. */
+  task_token: v.optional(v.string()),
+  actor: Requester,
+  reason: v.string(),
+  correlation_id: v.string(),
+  requested_at: v.string(),
+  started_at: v.optional(v.string()),
+  /** When the step it is at counts as lost. */
+  deadline_at: v.string(),
+  ended_at: v.optional(v.string()),
+  error: v.optional(Failure),
+  /** Counts the changes of this row, except for the instances counted. */
+  revision: v.number(),
+});
+export type Promotion = v.InferOutput<typeof Promotion>;
+
+/** What the workflow tells each of its steps: which version, and for which operation it acts. */
+export const PromotionStep = v.object({
+  app_slug: v.string(),
+  version: v.string(),
+  operation_id: v.string(),
+});
+
+/** As the audit names it. */
+export const subjectOfPromotion = ({ operation_id }: Promotion): string => `promotion:${operation_id}`;
+
+/** What the audit and the events tell of a promotion; who the canary is for, only the platform knows. */
+export function aboutPromotion(promotion: Promotion) {
+  const { operation_id, app_slug, version, from, target, status, step } = promotion;
+  return { operation_id, app_slug, app_version: version, from, target, status, step };
+}
+
+export const PROMOTION_REQUESTED = 'apps.version.promotion_requested';
+export const SMOKE_ANSWERED = 'apps.version.smoke_answered';
+
+export const PromotionRequested = (promotion: Promotion): DomainEvent => ({
+  type: PROMOTION_REQUESTED,
+  version: 1,
+  data: aboutPromotion(promotion),
+});
+
+export const SmokeRequested = (promotion: Promotion): DomainEvent => ({
+  type: 'apps.version.smoke_requested',
+  version: 1,
+  data: aboutPromotion(promotion),
+});
+
+export const SmokeAnswered = (promotion: Promotion): DomainEvent => ({
+  type: SMOKE_ANSWERED,
+  version: 1,
+  data: { ...aboutPromotion(promotion), verdict: promotion.gates.smoke?.verdict },
+});
+
+export const PromotionFailed = (promotion: Promotion): DomainEvent => ({
+  type: 'apps.version.promotion_failed',
+  version: 1,
+  data: { ...aboutPromotion(promotion), error: promotion.error },
+});

@@ -1,0 +1,66 @@
+// A version never outranks its artifacts: what must hold of them before it moves on. Rules only; nothing here knows
+// AWS.
+
+import * as v from 'valibot';
+import { refuse } from '../platform/errors.ts';
+import { VERSION_STATUSES, type VersionStatus } from './app.ts';
+import type { ExpectedArtifact, Version } from './version.ts';
+
+/** A registered artifact, as far as versions ask. */
+export const ArtifactState = v.object({
+  digest: v.string(),
+  lifecycle_state: v.picklist(VERSION_STATUSES),
+  trust_state: v.picklist(['unverified', 'verified', 'revoked']),
+});
+export type ArtifactState = v.InferOutput<typeof ArtifactState>;
+
+/** How far an artifact must have come for a version to get there. Further back it needs nothing. */
+export const SUFFICIENT = {
+  staged: ['staged', 'canary', 'active'],
+  canary: ['canary', 'active'],
+  active: ['active'],
+} as const satisfies Partial<Record<VersionStatus, readonly VersionStatus[]>>;
+
+export type Rank = keyof typeof SUFFICIENT;
+
+export function requireBound({ artifacts }: Pick<Version, 'artifacts'>): void {
+  const unbound = artifacts.filter(({ digest }) => digest === undefined);
+  refuseUnready(unbound.map((artifact) => `${nameArtifact(artifact)} has no digest yet.`));
+}
+
+/** Of the artifacts as they were found, in the order the version lists them. */
+export function requireReady(
+  { artifacts }: Pick<Version, 'artifacts'>,
+  found: (ArtifactState | undefined)[],
+  to: Rank,
+): void {
+  refuseUnready(artifacts.flatMap((artifact, index) => shortcomingOf(artifact, found[index], to) ?? []));
+}
+
+function refuseUnready(shortcomings: string[]): void {
+  if (shortcomings.length > 0) throw refuse('version.artifacts_unready', { detail: shortcomings.join(' ') });
+}
+
+function shortcomingOf(
+  artifact: ExpectedArtifact,
+  found: ArtifactState | undefined,
+  to: Rank,
+): string | undefined {
+  const name = nameArtifact(artifact);
+  if (artifact.digest === undefined) return `${name} has no digest yet.`;
+  if (!found) return `${name} is not registered.`;
+  if (found.digest !== artifact.digest) return `${name} is registered with another digest.`;
+  if (found.trust_state !== 'verified') return `${name} is ${found.trust_state}.`;
+  const sufficient: readonly VersionStatus[] = SUFFICIENT[to];
+  if (!sufficient.includes(found.lifecycle_state)) return `${name} is ${found.lifecycle_state}, not ${to}.`;
+  return undefined;
+}
+
+/** What is said where nothing more is known than that it is not as it must be. */
+export function describeUnready(artifact: ExpectedArtifact, to: Rank): string {
+  return `${nameArtifact(artifact)} must be registered with its digest, verified, and at least ${to}.`;
+}
+
+function nameArtifact({ name, variant }: ExpectedArtifact): string {
+  return variant === undefined ? `The artifact “${name}”` : `The artifact “${name}” for ${variant}`;
+}

@@ -1,0 +1,41 @@
+import * as v from 'valibot';
+import { commitDecision } from '../platform/change.ts';
+import { refuse } from '../platform/errors.ts';
+import { task } from '../platform/task.ts';
+import { placeOfApp } from './app.ts';
+import { findRelease } from './find-release.ts';
+import { aboutPromotion, PromotionStep, SmokeRequested, subjectOfPromotion } from './promotion.ts';
+import { awaitSmoke } from './promotion-steps.ts';
+import { keepPromotion, savePromotion } from './promotion-store.ts';
+
+const RequestSmoke = v.object({ ...PromotionStep.entries, task_token: v.string() });
+
+/** Until hosts run it themselves, a platform admin does, and answers. The token stays here. */
+export const handler = task(RequestSmoke, async (ctx, { app_slug, version, operation_id, task_token }) => {
+  await commitDecision(ctx, 'catalog.version.request_smoke', async () => {
+    const { app, promotion } = await findRelease({ app_slug, version });
+    if (promotion?.operation_id !== operation_id || promotion.status !== 'running')
+      throw refuse('promotion.not_waiting');
+    // Asked before: nobody needs to hear of it again.
+    if (promotion.step !== 'checking') return undefined;
+    const waiting = awaitSmoke(promotion, task_token, ctx.now());
+    return {
+      subject: subjectOfPromotion(waiting),
+      before: aboutPromotion(promotion),
+      after: aboutPromotion(waiting),
+      reason: promotion.reason,
+      actor: promotion.actor,
+      place: placeOfApp(app),
+      writes: [savePromotion(promotion, waiting)],
+      events: [SmokeRequested(waiting)],
+    };
+  });
+  // A workflow that asks again does so with another token, and the one before is good for nothing any more.
+  await keepPromotion(app_slug, version, ({ promotion }) =>
+    promotion.operation_id === operation_id &&
+    promotion.status === 'running' &&
+    promotion.task_token !== task_token
+      ? awaitSmoke(promotion, task_token, ctx.now())
+      : undefined,
+  );
+});

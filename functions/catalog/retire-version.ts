@@ -1,0 +1,23 @@
+import * as v from 'valibot';
+import { command } from '../platform/endpoint.ts';
+import { Reason } from './promotion.ts';
+import { planRetirement } from './promotion-plan.ts';
+import { PromotionView } from './promotion-view.ts';
+import { PROMOTION_REFUSALS, requestPromotion } from './request-promotion.ts';
+import { VersionParams } from './version.ts';
+
+export const retireVersion = command(
+  {
+    summary: 'Retire a deprecated version once its grace period is over and its last instance has ended',
+    action: 'catalog.version.retire',
+    params: VersionParams,
+    body: v.strictObject({ reason: Reason }),
+    reply: PromotionView,
+    status: 202,
+    refusals: [...PROMOTION_REFUSALS, 'version.in_use'],
+  },
+  (ctx, { params, body }) =>
+    requestPromotion(ctx, params, body.reason, ({ version, promotion }, request) =>
+      planRetirement(promotion, version, request),
+    ),
+);

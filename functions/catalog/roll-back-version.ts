@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { decideMove } from './decide-move.ts';
+import { findRelease } from './find-release.ts';
+import { Reason } from './promotion.ts';
+import { rollBack } from './promotion-steps.ts';
+import { VersionParams, VersionView, viewVersion } from './version.ts';
+
+export const rollBackVersion = command(
+  {
+    summary: 'Take a version in canary back to staged, at once',
+    action: 'catalog.version.roll_back',
+    params: VersionParams,
+    body: v.strictObject({ reason: Reason }),
+    reply: VersionView,
+    refusals: ['app.unknown', 'version.unknown', 'version.wrong_status'],
+  },
+  async (ctx, { params, body }) => {
+    const release = await findRelease(params);
+    // From draft a version is staged too, but not by this.
+    if (release.version.status !== 'canary') {
+      throw refuse('version.wrong_status', {
+        detail: `The version is ${release.version.status}; only one in canary can be rolled back.`,
+      });
+    }
+    const promotion = release.promotion && rollBack(release.promotion, ctx.now());
+    const { moved, decision } = decideMove(release, { to: 'staged' }, promotion, ctx.now(), {
+      reason: body.reason,
+    });
+    return { ...decision, reason: body.reason, reply: { ...viewVersion(moved.version) } };
+  },
+);

@@ -1,0 +1,28 @@
+import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
+import type { PageAsked } from '../platform/rows.ts';
+
+const SLUG = /^[a-z0-9-]{2,40}$/;
+
+/**
+ * A page of what is remembered, by slug: of the items after the cursor those that are shown, and no more of them
+ * than the page and whether another follows take.
+ */
+export function pageBySlug<T, V>(
+  sorted: Iterable<T>,
+  slugOf: (item: T) => string,
+  { limit, cursor }: PageAsked,
+  show: (item: T) => V | undefined,
+): PageOf<V> {
+  const after = decodeCursor(cursor, SLUG) ?? '';
+  const items: V[] = [];
+  let last: string | undefined;
+  for (const item of sorted) {
+    const slug = slugOf(item);
+    const shown = slug > after ? show(item) : undefined;
+    if (shown === undefined) continue;
+    if (items.length === limit) return { items, next_cursor: encodeCursor(last) };
+    items.push(shown);
+    last = slug;
+  }
+  return { items, next_cursor: null };
+}

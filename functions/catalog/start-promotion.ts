@@ -1,0 +1,10 @@
+import type { Context } from '../platform/context.ts';
+import type { PlatformEvent } from '../platform/events.ts';
+import { findToldPromotion } from './find-told-promotion.ts';
+import { startWorkflow } from './promotion-execution.ts';
+
+/** What a request for a promotion leads to. */
+export async function startPromotion(ctx: Context, event: PlatformEvent): Promise<void> {
+  const { promotion } = await findToldPromotion(event);
+  if (promotion?.status === 'running') await startWorkflow(promotion, ctx.now());
+}

@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import { createContext } from '../platform/context.ts';
+import { task } from '../platform/task.ts';
+import { failPromotion } from './fail-promotion.ts';
+import { type Promotion } from './promotion.ts';
+import { STALLED, sweepOf } from './promotion-repair.ts';
+import { answerWorkflow, startWorkflow } from './promotion-execution.ts';
+import { findPromotion, openPromotions } from './promotion-store.ts';
+
+const SWEEP = { kind: 'platform', id: 'promotion-sweep' } as const;
+
+/** Takes no input and trusts only what is stored; running it twice changes nothing the second time. */
+export const handler = task(v.unknown(), async (ctx) => {
+  for (const promotion of await openPromotions()) {
+    try {
+      await repair(promotion);
+    } catch (error) {
+      // The others must not wait for the one that cannot be helped.
+      ctx.log.error('A promotion could not be repaired.', { operation_id: promotion.operation_id, error });
+    }
+  }
+});
+
+async function repair({ operation_id, app_slug, version: number, correlation_id }: Promotion): Promise<void> {
+  const ctx = createContext(correlation_id);
+  // The index may lag behind.
+  const { promotion, version } = await findPromotion(app_slug, number);
+  if (promotion?.operation_id !== operation_id) return;
+  const decision = sweepOf(promotion, version, ctx.now());
+  if (decision === 'wait') return;
+  ctx.log.warn('A promotion needs help.', { operation_id, app_slug, version: number, decision });
+  if (decision === 'start') await startWorkflow(promotion, ctx.now());
+  else if (decision === 'answer') await answerWorkflow(promotion);
+  else await failPromotion(ctx, promotion, STALLED, SWEEP);
+}

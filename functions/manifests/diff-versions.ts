@@ -1,0 +1,19 @@
+import { query } from '../platform/endpoint.ts';
+import { diffManifests, ManifestDiff } from './manifest-diff.ts';
+import { requireVisible, TwoVersionsParams } from '../catalog/version.ts';
+import { findTwoVersions } from '../catalog/version-store.ts';
+
+export const diffVersions = query(
+  {
+    summary: 'Tell what changes from one version of an app to another, and what of it breaks',
+    params: TwoVersionsParams,
+    reply: ManifestDiff,
+    refusals: ['app.unknown', 'version.unknown'],
+  },
+  async (ctx, { params: { app_slug, version, other_version } }) => {
+    const { app, one, other } = await findTwoVersions(app_slug, version, other_version);
+    const before = requireVisible(ctx.grants, app, one);
+    const after = requireVisible(ctx.grants, app, other);
+    return diffManifests(before.manifest, after.manifest);
+  },
+);

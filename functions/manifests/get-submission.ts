@@ -1,0 +1,11 @@
+import { query } from '../platform/endpoint.ts';
+import { SubmissionInFullView, SubmissionParams } from './submission.ts';
+import { findSubmissionInFull } from './submission-store.ts';
+
+export const getSubmission = query(
+  { summary: 'Any submission, with its manifest', params: SubmissionParams, reply: SubmissionInFullView },
+  async (_, { params }) => {
+    const { submission, manifest } = await findSubmissionInFull(params.submission_id);
+    return { ...submission, manifest };
+  },
+);

@@ -1,0 +1,15 @@
+import * as v from 'valibot';
+import { projectOf } from '../platform/context.ts';
+import { query } from '../platform/endpoint.ts';
+import { PageQuery } from '../platform/page.ts';
+import { SubmissionPage } from './submission.ts';
+import { listSubmissionsOf } from './submission-store.ts';
+
+export const listProjectSubmissions = query(
+  {
+    summary: 'List what the project has submitted, oldest first',
+    query: v.strictObject(PageQuery),
+    reply: SubmissionPage,
+  },
+  (ctx, { query: page }) => listSubmissionsOf(projectOf(ctx).id, page),
+);

@@ -1,0 +1,14 @@
+import * as v from 'valibot';
+import { query } from '../platform/endpoint.ts';
+import { PageQuery } from '../platform/page.ts';
+import { SubmissionPage } from './submission.ts';
+import { listWaitingSubmissions } from './submission-store.ts';
+
+export const listSubmissions = query(
+  {
+    summary: 'List the submissions that wait for a reviewer, oldest first',
+    query: v.strictObject(PageQuery),
+    reply: SubmissionPage,
+  },
+  (_, { query: page }) => listWaitingSubmissions(page),
+);

@@ -1,0 +1,243 @@
+// Which changes of a manifest can break those who launched or automated the version before, and why.
+
+import type { JsonSchema } from './json-schema.ts';
+import type { Manifest } from './manifest-canonical.ts';
+import type { Difference } from './manifest-diff.ts';
+
+interface Rule {
+  /** The shape of the pointer. */
+  at: RegExp;
+  breaks: (difference: Difference) => boolean;
+  why: string;
+}
+
+const always = (): boolean => true;
+const isAdded = ({ kind }: Difference): boolean => kind === 'added';
+const isRemoved = ({ kind }: Difference): boolean => kind === 'removed';
+const isAnother = ({ kind }: Difference): boolean => kind !== 'removed';
+const becameTrue = ({ after }: Difference): boolean => after === true;
+const isRaised = ({ before, after }: Difference): boolean =>
+  numberOr(after, -Infinity) > numberOr(before, -Infinity);
+/** Of what is at least nothing: where it is left out, it is nothing. */
+const isMore = ({ before, after }: Difference): boolean => numberOr(after, 0) > numberOr(before, 0);
+const isLowered = ({ before, after }: Difference): boolean =>
+  numberOr(after, Infinity) < numberOr(before, Infinity);
+
+const numberOr = (value: unknown, otherwise: number): number =>
+  typeof value === 'number' ? value : otherwise;
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+
+const PROFILE = '/version/runtime_profile';
+const at = (shape: string): RegExp => new RegExp(`^${shape.replaceAll('*', '\\*')}$`);
+
+const RULES: Rule[] = [
+  {
+    at: at('/app/runtime_backend'),
+    breaks: always,
+    why: 'Instances cannot move to another runtime backend.',
+  },
+  {
+    at: at('/app/supported_modes/operating_modes/*'),
+    breaks: isRemoved,
+    why: 'Instances in this operating mode cannot go on to the version.',
+  },
+  {
+    at: at('/app/supported_modes/control_plane_scopes/*'),
+    breaks: isRemoved,
+    why: 'Instances with this control-plane scope cannot go on to the version.',
+  },
+  { at: at('/version/internal_testing'), breaks: becameTrue, why: 'Only its publisher can launch it.' },
+  {
+    at: at('/version/artifacts/*'),
+    breaks: (difference) => isRemoved(difference) && memberOf(difference.before, 'variant') !== undefined,
+    why: 'This variant is no longer offered.',
+  },
+  {
+    at: at('/version/compatibility/requires_capacity_shape/*'),
+    breaks: isRemoved,
+    why: 'Allocations of this shape can no longer run it.',
+  },
+  {
+    at: at('/version/compatibility/supported_accelerators/*'),
+    breaks: isRemoved,
+    why: 'Allocations with this accelerator can no longer run it.',
+  },
+  {
+    at: at('/version/compatibility/min_gpu_(?:count|memory_mib)'),
+    breaks: isMore,
+    why: 'Smaller allocations can no longer run it.',
+  },
+  {
+    at: at('/version/compatibility/requires_exclusive_node'),
+    breaks: becameTrue,
+    why: 'Allocations on shared nodes can no longer run it.',
+  },
+  {
+    at: at('/version/required_credential_classes/*'),
+    breaks: isAdded,
+    why: 'Projects need a credential they may not have.',
+  },
+  {
+    at: at('/version/runtime_requirements/bootstrap_access_credential'),
+    breaks: isAnother,
+    why: 'Projects need a credential they may not have.',
+  },
+  {
+    at: at('/version/external_worker_contract(?:/.+)?'),
+    breaks: always,
+    why: 'Workers poll and report by the contract they know.',
+  },
+  { at: at('/version/members/*'), breaks: isRemoved, why: 'Instances may have members of this role.' },
+  { at: at('/version/members/*/min_count'), breaks: isMore, why: 'Instances may have fewer members.' },
+  { at: at('/version/members/*/max_count'), breaks: isLowered, why: 'Instances may have more members.' },
+  {
+    at: at('/version/ui(?:/extension_kind)?'),
+    breaks: ({ before, kind }) =>
+      kind !== 'added' && (memberOf(before, 'extension_kind') ?? before) === 'embedded',
+    why: 'Its own UI is no longer reached through the platform.',
+  },
+  { at: at(PROFILE), breaks: isRemoved, why: 'There is nothing left to launch.' },
+  {
+    at: at(`${PROFILE}/engines/*`),
+    breaks: isRemoved,
+    why: 'Instances run by this engine cannot go on to the version.',
+  },
+  { at: at(`${PROFILE}/variants/*`), breaks: isRemoved, why: 'This variant is no longer offered.' },
+  {
+    at: at(`${PROFILE}/components/*`),
+    breaks: (difference) => isRemoved(difference) && isReachable(difference.before),
+    why: 'Its ports are gone, and whoever uses them.',
+  },
+  {
+    at: at(`${PROFILE}/components/*/ports/*`),
+    breaks: (difference) => isRemoved(difference) && memberOf(difference.before, 'expose') !== 'none',
+    why: 'Whoever uses the port no longer finds it.',
+  },
+  {
+    at: at(`${PROFILE}/components/*/ports/*/expose`),
+    breaks: ({ before }) => before !== 'none',
+    why: 'Whoever uses the port no longer finds it where it was.',
+  },
+  {
+    at: at(`${PROFILE}/(?:components/*/)?resources/(?:gpu_count|min_vcpu|min_memory_mib|shared_memory_mib)`),
+    breaks: isMore,
+    why: 'Allocations that ran it may be too small.',
+  },
+  {
+    at: at(`${PROFILE}/resource_parameters/\\w+`),
+    breaks: isRemoved,
+    why: 'The parameter no longer sets it.',
+  },
+  {
+    at: at(`${PROFILE}/storage/*`),
+    breaks: isRemoved,
+    why: 'What instances keep there is no longer mounted.',
+  },
+  {
+    at: at(`${PROFILE}/storage/*/path`),
+    breaks: always,
+    why: 'What instances keep there is found elsewhere.',
+  },
+  { at: at(`${PROFILE}/storage/*/kinds/*`), breaks: isRemoved, why: 'Instances may have chosen this kind.' },
+  { at: at(`${PROFILE}/storage/*/min_gib`), breaks: isMore, why: 'Instances may have less.' },
+  { at: at(`${PROFILE}/storage/*/max_gib`), breaks: isLowered, why: 'Instances may have more.' },
+  { at: at(`${PROFILE}/storage/*/read_only`), breaks: becameTrue, why: 'Instances may write there.' },
+  { at: at(`${PROFILE}/add_ons/*`), breaks: isRemoved, why: 'Instances may have it switched on.' },
+  {
+    at: at(`${PROFILE}/secrets/*`),
+    breaks: (difference) => isAdded(difference) && memberOf(difference.after, 'required') === true,
+    why: 'Projects need a credential they may not have.',
+  },
+  {
+    at: at(`${PROFILE}/secrets/*/required`),
+    breaks: becameTrue,
+    why: 'Projects need a credential they may not have.',
+  },
+  {
+    at: at(`${PROFILE}/secrets/*/credential_class`),
+    breaks: isAnother,
+    why: 'The credential in use may be of another class.',
+  },
+  { at: at(`${PROFILE}/outputs/*`), breaks: isRemoved, why: 'Whoever reads the output no longer finds it.' },
+  {
+    at: at(`${PROFILE}/outputs/*/(?:kind|component|port|path)`),
+    breaks: always,
+    why: 'The output leads somewhere else.',
+  },
+];
+
+const SCHEMAS = /^\/version\/(?:parameters|placement_schema|config_schema)(?=\/)/;
+
+/** Why it can break something, or nothing where it cannot. */
+export function whyBreaking(difference: Difference, after: Manifest): string | undefined {
+  const [schema] = SCHEMAS.exec(difference.shape) ?? [];
+  if (schema !== undefined) return whySchemaBreaks(difference, schema, after);
+  return RULES.find((rule) => rule.at.test(difference.shape) && rule.breaks(difference))?.why;
+}
+
+function isReachable(component: unknown): boolean {
+  const ports = memberOf(component, 'ports');
+  return Array.isArray(ports) && ports.some((port) => memberOf(port, 'expose') !== 'none');
+}
+
+interface KeywordRule {
+  breaks: (difference: Difference) => boolean;
+  why: string;
+}
+
+const NARROWER = 'Values that were accepted are refused.';
+const narrowsWhen = (breaks: KeywordRule['breaks']): KeywordRule => ({ breaks, why: NARROWER });
+
+const KEYWORD_RULES: Record<string, KeywordRule> = {
+  type: narrowsWhen(({ before, after }) => !(before === 'integer' && after === 'number')),
+  minimum: narrowsWhen(isRaised),
+  exclusiveMinimum: narrowsWhen(isRaised),
+  minLength: narrowsWhen(isMore),
+  minItems: narrowsWhen(isMore),
+  minProperties: narrowsWhen(isMore),
+  maximum: narrowsWhen(isLowered),
+  exclusiveMaximum: narrowsWhen(isLowered),
+  maxLength: narrowsWhen(isLowered),
+  maxItems: narrowsWhen(isLowered),
+  maxProperties: narrowsWhen(isLowered),
+  multipleOf: narrowsWhen(
+    ({ before, after }) => typeof after === 'number' && numberOr(before, NaN) % after !== 0,
+  ),
+  pattern: narrowsWhen(isAnother),
+  format: narrowsWhen(isAnother),
+  const: narrowsWhen(isAnother),
+  enum: narrowsWhen(isAdded),
+  'enum/*': narrowsWhen(isRemoved),
+  uniqueItems: narrowsWhen(becameTrue),
+  additionalProperties: narrowsWhen(({ after }) => after === false),
+  items: narrowsWhen(isAdded),
+  property: { breaks: isRemoved, why: 'Whoever sets it is refused.' },
+};
+
+/** From the pointer of a change inside a schema to the keyword that changed, past the properties it stands in. */
+function whySchemaBreaks(difference: Difference, schema: string, after: Manifest): string | undefined {
+  const parts = difference.shape.slice(schema.length + 1).split('/');
+  let node: unknown = after.version[schema.split('/')[2] as 'parameters'];
+  let index = 0;
+  while (parts[index] === 'properties' || parts[index] === 'items') {
+    const isProperty = parts[index] === 'properties';
+    const depth = isProperty ? 2 : 1;
+    if (index + depth >= parts.length) break;
+    node = memberOf(isProperty ? memberOf(node, 'properties') : node, parts[index + depth - 1] ?? '');
+    index += depth;
+  }
+  const keyword = parts.slice(index).join('/');
+  if (keyword === 'required/*') return whyRequired(difference, node);
+  const name = /^properties\/[^/]+$/.test(keyword) ? 'property' : keyword;
+  const rule = Object.hasOwn(KEYWORD_RULES, name) ? KEYWORD_RULES[name] : undefined;
+  return rule?.breaks(difference) ? rule.why : undefined;
+}
+
+/** A parameter with a default is filled in for those who do not know it. */
+function whyRequired(difference: Difference, node: unknown): string | undefined {
+  if (!isAdded(difference)) return undefined;
+  const property = memberOf(memberOf(node, 'properties'), String(difference.after)) as JsonSchema | undefined;
+  return property?.default === undefined ? 'Whoever does not set it is refused.' : undefined;
+}

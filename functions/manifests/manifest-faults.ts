@@ -1,0 +1,174 @@
+// What a wire schema minds about a manifest, in words for the app team: where, what was expected, what to do.
+
+import type * as v from 'valibot';
+import type { InputFault } from '../platform/errors.ts';
+import { isReservedKey, pointerPart } from './manifest-bounds.ts';
+
+export interface SchemaFault extends InputFault {
+  /** The value has another shape than the schema's: nothing that reads it can go on. */
+  isShape: boolean;
+}
+
+/** Every fault of a parse, and every field no schema knows, of which valibot names only the first. */
+export function faultsOf(
+  schema: v.GenericSchema,
+  input: unknown,
+  issues: readonly v.BaseIssue<unknown>[] = [],
+): SchemaFault[] {
+  const strays: SchemaFault[] = [];
+  findStrays(schema, input, '', strays);
+  // A list where an object belongs is one fault, not one for each field it lacks.
+  const lists = strays.filter(({ isShape }) => isShape).map(({ pointer }) => pointer);
+  const faults = issues
+    .filter(({ expected }) => expected !== 'never')
+    .map(faultOfIssue)
+    .filter(({ pointer }) => !lists.some((list) => pointer.startsWith(`${list}/`)));
+  return [...strays, ...faults];
+}
+
+type AnySchema = v.GenericSchema & {
+  entries?: Record<string, AnySchema>;
+  item?: AnySchema;
+  wrapped?: AnySchema;
+};
+
+function findStrays(schema: AnySchema, value: unknown, pointer: string, found: SchemaFault[]): void {
+  if (schema.wrapped) return findStrays(schema.wrapped, value, pointer, found);
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    const { item } = schema;
+    if (item)
+      for (const [index, inner] of value.entries()) findStrays(item, inner, `${pointer}/${index}`, found);
+    // valibot takes a list for an object: it has fields, too.
+    else if (schema.type === 'strict_object' || schema.type === 'record')
+      found.push({ pointer, detail: 'Expected an object.', isShape: true });
+    return undefined;
+  }
+  const { entries } = schema;
+  if (!entries) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const at = pointer + pointerPart(key);
+    const field = Object.hasOwn(entries, key) ? entries[key] : undefined;
+    if (field) findStrays(field, inner, at, found);
+    else if (!isReservedKey(key))
+      found.push({
+        pointer: at,
+        detail: 'There is no such field.',
+        hint: hintFor(key, entries),
+        isShape: false,
+      });
+  }
+  return undefined;
+}
+
+const NO_HOST =
+  'An app has no part in its host: remove it. What it may use is said in resources, ports and storage.';
+const STORAGE_HINT = 'Declare it under runtime_profile.storage, at /workspace or /data.';
+const IMAGE_HINT = 'Use image_ref with a digest, or artifact with the name of an artifact.';
+
+/** Fields people bring from Compose, Kubernetes and Docker. */
+const INSTEAD: Record<string, string> = {
+  privileged: NO_HOST,
+  cap_add: NO_HOST,
+  capabilities: NO_HOST,
+  security_opt: NO_HOST,
+  securityContext: NO_HOST,
+  devices: NO_HOST,
+  network_mode: NO_HOST,
+  host_network: NO_HOST,
+  hostNetwork: NO_HOST,
+  host_port: NO_HOST,
+  hostPort: NO_HOST,
+  host_path: NO_HOST,
+  hostPath: NO_HOST,
+  pid: NO_HOST,
+  ipc: NO_HOST,
+  user: NO_HOST,
+  sysctls: NO_HOST,
+  volumes: STORAGE_HINT,
+  mounts: STORAGE_HINT,
+  volumeMounts: STORAGE_HINT,
+  image: IMAGE_HINT,
+  tag: 'Tags can move: write the digest.',
+  gpus: 'Use resources.gpu_count.',
+  entrypoint: 'Use command.',
+  healthcheck: 'Use health.',
+  environment: 'Use env, a list of name and value.',
+};
+
+const FIELDS_SHOWN_MAX = 16;
+
+function hintFor(key: string, entries: Record<string, unknown>): string {
+  const names = Object.keys(entries);
+  return (
+    (Object.hasOwn(INSTEAD, key) ? INSTEAD[key] : undefined) ??
+    (names.length <= FIELDS_SHOWN_MAX
+      ? `Fields here: ${names.join(', ')}.`
+      : 'Remove it or check its spelling; docs/manifest.md lists every field.')
+  );
+}
+
+function faultOfIssue(issue: v.BaseIssue<unknown>): SchemaFault {
+  const pointer = (issue.path ?? []).map(({ key }) => pointerPart(String(key))).join('');
+  // A missing field is told apart from a wrong one by what the path ends in.
+  if (issue.kind === 'schema' && (issue.path?.at(-1) as { origin?: string } | undefined)?.origin === 'key')
+    return { pointer, detail: 'This field is required.', isShape: true };
+  // Another word than those allowed is still a word; only of an unknown backend can nothing else be said.
+  const isWord =
+    issue.type === 'picklist' &&
+    typeof issue.input === 'string' &&
+    !/\/(?:runtime_backend|runtime_profile\/kind)$/.test(pointer);
+  const [expected = '', hint] = wordsFor(issue).split('\n');
+  return {
+    pointer,
+    detail: `Expected ${expected.charAt(0).toLowerCase()}${expected.slice(1).replace(/\.$/, '')}.`,
+    ...(hint !== undefined && { hint }),
+    isShape: issue.kind === 'schema' && !isWord,
+  };
+}
+
+const SHAPES: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  strict_object: 'an object',
+  record: 'an object',
+};
+
+function wordsFor(issue: v.BaseIssue<unknown>): string {
+  const { type, input, requirement } = issue;
+  const what = Array.isArray(input) ? 'items' : 'characters';
+  if (type === 'string' && typeof input === 'number') return 'text\nPut quotes around it.';
+  if (Object.hasOwn(SHAPES, type)) return SHAPES[type] ?? '';
+  switch (type) {
+    case 'max_length':
+      return `at most ${String(requirement)} ${what}`;
+    case 'min_length':
+      return `at least ${String(requirement)} ${what}`;
+    case 'non_empty':
+      return 'text that is not empty';
+    case 'integer':
+      return 'a whole number';
+    case 'min_value':
+      return `at least ${String(requirement)}`;
+    case 'max_value':
+      return `at most ${String(requirement)}`;
+    case 'picklist':
+    case 'literal':
+      return ownWords(issue) ?? `one of ${wordsOfExpected(issue)}`;
+    default:
+      return ownWords(issue) ?? 'another value';
+  }
+}
+
+/** The schema's own words; valibot's would repeat the value. */
+const ownWords = ({ message }: v.BaseIssue<unknown>): string | undefined =>
+  message.startsWith('Invalid ') ? undefined : message;
+
+/** From `("a" | "b")` to `a, b`. */
+const wordsOfExpected = ({ expected }: v.BaseIssue<unknown>): string =>
+  (expected ?? '')
+    .replace(/^\(|\)$/g, '')
+    .replaceAll('"', '')
+    .replaceAll(' | ', ', ');

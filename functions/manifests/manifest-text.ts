@@ -1,0 +1,34 @@
+// A manifest as text. YAML is read with the core schema, so that dates and yes stay text; whatever could make a small
+// text a large value, or name a type, is refused by the reader itself.
+
+import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
+import { type InputFault, refuse } from '../platform/errors.ts';
+import { MANIFEST_DEPTH_MAX } from './manifest-bounds.ts';
+
+/** What the parser says, in our words: its own would repeat what was sent. */
+const REASONS: [RegExp, string, string?][] = [
+  [/duplicated mapping key/, 'each key once; this one stands here a second time'],
+  [/maxAliases/, 'no aliases', 'Write the value out where it is used.'],
+  [/tab characters/, 'no tabs in the indentation', 'Indent with blanks.'],
+  [/tag/, 'no tags', 'Write plain values, and text in quotes where it would be read otherwise.'],
+  [/maxDepth/, `at most ${MANIFEST_DEPTH_MAX} levels`],
+  [/complex keys/, 'keys of plain text'],
+  [/single document/, 'one document', 'Send each manifest by itself.'],
+  [/input is empty/, 'a manifest; this is empty'],
+];
+
+export function parseYaml(text: string): unknown {
+  try {
+    return load(text, { schema: CORE_SCHEMA, maxDepth: MANIFEST_DEPTH_MAX, maxAliases: 0 });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    throw refuse('manifest.malformed', { faults: [faultOf(error)] });
+  }
+}
+
+function faultOf({ reason, mark }: YAMLException): InputFault {
+  const [, expected = 'YAML that can be read', hint] =
+    REASONS.find(([pattern]) => pattern.test(reason)) ?? [];
+  const where = mark ? ` Line ${mark.line + 1}, column ${mark.column + 1}.` : '';
+  return { pointer: '', detail: `Expected ${expected}.${where}`, ...(hint && { hint }) };
+}

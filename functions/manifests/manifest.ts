@@ -1,0 +1,86 @@
+// What an app team says of an app and one version of it. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import type { InputFault } from '../platform/errors.ts';
+import { checkValues } from './manifest-bounds.ts';
+import { canonicalManifest, type Manifest, nestSpelling, SPELLING_CHECKS } from './manifest-canonical.ts';
+import { faultIf } from './manifest-check.ts';
+import { MANIFEST_CHECKS } from './manifest-checks.ts';
+import { faultsOf } from './manifest-faults.ts';
+import { ManifestAsSent } from './manifest-schema.ts';
+
+export type { Manifest, ManifestArtifact } from './manifest-canonical.ts';
+
+/** As many as somebody reads; correcting these shows the next. */
+const PROBLEMS_MAX = 100;
+
+/**
+ * The manifest in canonical form, or everything that is wrong with it, where the sender wrote it. It never throws,
+ * whatever is sent, and reads what it once gave back to the same again.
+ */
+export function readManifest(input: unknown): { manifest: Manifest } | { problems: InputFault[] } {
+  const values = checkValues(input);
+  if (!values.isBounded) return { problems: values.faults };
+  const { nested, pointerOf } = nestSpelling(input);
+  const parsed = v.safeParse(ManifestAsSent, nested);
+  const faults = faultsOf(ManifestAsSent, nested, parsed.issues);
+  const unread = faults.filter(({ isShape }) => isShape).map(({ pointer }) => pointer);
+  const problems = [
+    ...values.faults,
+    ...faults.map(({ isShape: _isShape, pointer, ...fault }) => ({ pointer: pointerOf(pointer), ...fault })),
+  ];
+  if (unread.some((pointer) => /^(?:\/app|\/version)?$/.test(pointer))) return refused(problems);
+  const sent = withoutUnread(parsed.output as ManifestAsSent, unread);
+  const { manifest, pointerOf: sentPointerOf } = canonicalManifest(sent);
+  const isReadable = ({ reads }: { reads: string[] }): boolean =>
+    !reads.some((member) => isUnder(member, unread));
+  const found = [
+    ...SPELLING_CHECKS.filter(isReadable).flatMap(({ find }) => find(sent)),
+    ...MANIFEST_CHECKS.filter(isReadable).flatMap(({ find }) => find(manifest)),
+  ];
+  problems.push(
+    ...found.map(({ pointer, ...fault }) => ({ pointer: pointerOf(sentPointerOf(pointer)), ...fault })),
+  );
+  return problems.length > 0 ? refused(problems) : { manifest };
+}
+
+const refused = (problems: InputFault[]): { problems: InputFault[] } => ({
+  problems: problems.slice(0, PROBLEMS_MAX),
+});
+
+const isUnder = (member: string, pointers: string[]): boolean =>
+  pointers.some((pointer) => pointer === member || pointer.startsWith(`${member}/`));
+
+/** Leaves out the members of app and version in which something has the wrong shape. */
+function withoutUnread({ app, version }: ManifestAsSent, unread: string[]): ManifestAsSent {
+  const readable = <T extends object>(part: T, at: string): T =>
+    Object.fromEntries(Object.entries(part).filter(([name]) => !isUnder(`${at}/${name}`, unread))) as T;
+  return { schema_version: 1, app: readable(app, '/app'), version: readable(version, '/version') };
+}
+
+/** What keeps a manifest from being promoted: all readManifest minds, and what only a draft may lack. */
+export function lintManifest(manifest: Manifest): InputFault[] {
+  const read = readManifest(manifest);
+  if ('problems' in read) return read.problems;
+  const { artifacts, runtime_profile: profile } = read.manifest.version;
+  const bound = new Set(artifacts.map(({ repository, digest }) => `${repository}@${digest}`));
+  const digests = new Set(artifacts.map(({ digest }) => digest));
+  return [
+    ...artifacts.flatMap(({ digest }, index) =>
+      faultIf(
+        digest === undefined,
+        `/version/artifacts/${index}/digest`,
+        'Expected a digest: only a draft may leave it out.',
+        'Push the artifact and register the manifest again with the digest the registry answered.',
+      ),
+    ),
+    ...(profile?.components ?? []).flatMap(({ image_ref }, index) =>
+      faultIf(
+        image_ref !== undefined && !bound.has(image_ref) && !digests.has(image_ref.split('@')[1]),
+        `/version/runtime_profile/components/${index}/image_ref`,
+        'Expected the digest of one of the artifacts: what runs is what was signed and verified.',
+        'List the image under artifacts.',
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,73 @@
+import * as v from 'valibot';
+import { putNew, requireThat, type Write } from '../platform/commit.ts';
+import { projectKey } from '../platform/keys.ts';
+import { readItems } from '../platform/rows.ts';
+import { controlTable } from '../platform/table.ts';
+import { App } from '../catalog/app.ts';
+import { saveApp, saveVersion } from '../catalog/app-store.ts';
+import { appKey, manifestKey, promotionKey, versionKey } from '../catalog/keys.ts';
+import type { Manifest } from './manifest.ts';
+import type { Registration, Registered } from './registration.ts';
+import { Version } from '../catalog/version.ts';
+
+const Promotion = v.object({ status: v.string() });
+const Project = v.object({ org_id: v.string(), id: v.string(), status: v.string() });
+type Project = v.InferOutput<typeof Project>;
+
+export const registeredKeys = (slug: string, version: string) => [
+  appKey(slug),
+  versionKey(slug, version),
+  promotionKey(slug, version),
+];
+
+export function parseRegistered([app, version, promotion]: unknown[]): Registered {
+  return {
+    app: v.parse(v.optional(App), app),
+    version: v.parse(v.optional(Version), version),
+    promotion: v.parse(v.optional(Promotion), promotion),
+  };
+}
+
+/** What stands under a manifest's names, and the project that would own them, by one request. */
+export async function findRegistered(
+  { app: { slug }, version: { version } }: Manifest,
+  projectId?: string,
+): Promise<Registered & { project?: Project }> {
+  const keys = registeredKeys(slug, version);
+  const rows = await readItems(projectId === undefined ? keys : [...keys, projectKey(projectId)]);
+  return { ...parseRegistered(rows), project: v.parse(v.optional(Project), rows[keys.length]) };
+}
+
+/** The app with its new entry, the version and its manifest; whoever was quicker makes it be decided again. */
+export function saveRegistration(
+  before: Registered,
+  { app, version }: Registration,
+  manifest: Manifest,
+): Write[] {
+  const { app_slug: slug, version: number, manifest_digest: digest } = version;
+  return [
+    ...saveApp(before.app, app),
+    ...(before.version
+      ? [saveVersion(before.version, version), requireNoPromotion(slug, number)]
+      : [putNew({ ...versionKey(slug, number), ...version }, 'request.conflict')]),
+    // The version's own condition holds for its manifest too: they are only ever written together.
+    {
+      action: {
+        Put: { TableName: controlTable(), Item: { ...manifestKey(slug, number), digest, manifest } },
+      },
+      refusal: 'request.conflict',
+    },
+  ];
+}
+
+function requireNoPromotion(slug: string, version: string): Write {
+  return requireThat(
+    promotionKey(slug, version),
+    {
+      condition: 'attribute_not_exists(pk) OR #status <> :running',
+      names: { '#status': 'status' },
+      values: { ':running': 'running' },
+    },
+    'request.conflict',
+  );
+}

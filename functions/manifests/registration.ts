@@ -1,0 +1,183 @@
+// How a manifest becomes a version of an app. Rules only; nothing here knows AWS.
+
+import { type InputFault, type ProblemCode, refuse } from '../platform/errors.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { type App, VERSIONS_MAX } from '../catalog/app.ts';
+import type { Manifest } from './manifest.ts';
+import { subjectOfVersion, type Version } from '../catalog/version.ts';
+
+export type Owner = NonNullable<App['owner']>;
+
+/** What stands under the manifest's names already. */
+export interface Registered {
+  app?: App;
+  version?: Version;
+  /** The last promotion of the version. */
+  promotion?: { status: string };
+}
+
+export interface Registration {
+  app: App;
+  version: Version;
+}
+
+/** Who registers: a project, to which the slug is or will belong; without one the platform, which may for all. */
+export interface Registrant {
+  owner?: Owner;
+  actor: string;
+}
+
+/** What keeps a good manifest from being registered: the refusal, and where in the manifest its cause stands. */
+interface Obstacle extends InputFault {
+  code: ProblemCode;
+}
+
+export function obstaclesOf(
+  manifest: Manifest,
+  registered: Registered,
+  owner: Owner | undefined,
+): Obstacle[] {
+  const { app } = registered;
+  if (!app) return [];
+  if (owner && app.owner?.project_id !== owner.project_id) {
+    // Of somebody else's app nothing more is told than that the slug is taken.
+    return [
+      {
+        code: 'app.slug_taken',
+        pointer: '/app/slug',
+        detail: 'Expected a slug that no other project has registered.',
+        hint: 'Choose another slug; it belongs to who registered it first.',
+      },
+    ];
+  }
+  const obstacles: Obstacle[] = [];
+  if (manifest.app.runtime_backend !== app.runtime_backend) {
+    obstacles.push({
+      code: 'app.backend_fixed',
+      pointer: '/app/runtime_backend',
+      detail: `Expected ${app.runtime_backend}, which the app has had from its first version on.`,
+      hint: 'Register another app for another backend.',
+    });
+  }
+  return [...obstacles, ...obstaclesOfVersion(manifest, app, registered)];
+}
+
+function obstaclesOfVersion(manifest: Manifest, app: App, { version, promotion }: Registered): Obstacle[] {
+  const pointer = '/version/version';
+  if (!version) {
+    if (Object.keys(app.versions).length < VERSIONS_MAX) return [];
+    return [
+      {
+        code: 'app.too_many_versions',
+        pointer,
+        detail: `Expected at most ${VERSIONS_MAX} versions that are not retired.`,
+        hint: 'Retire versions that nobody uses.',
+      },
+    ];
+  }
+  const hint = 'Register the change as another version.';
+  if (version.version !== manifest.version.version) {
+    const detail = `Expected a version that is not registered; this one is, written as ${version.version}.`;
+    return [{ code: 'version.exists', pointer, detail, hint }];
+  }
+  if (version.status !== 'draft') {
+    const detail = `Expected a version that is new or in draft; this one is ${version.status}.`;
+    return [{ code: 'version.exists', pointer, detail, hint }];
+  }
+  if (promotion?.status === 'running') {
+    const detail = 'Expected a version that is not being promoted.';
+    return [{ code: 'promotion.in_progress', pointer, detail, hint }];
+  }
+  return [];
+}
+
+export function requireRegistrable(
+  manifest: Manifest,
+  registered: Registered,
+  owner: Owner | undefined,
+): void {
+  const [obstacle] = obstaclesOf(manifest, registered, owner);
+  if (obstacle) throw refuse(obstacle.code, { detail: obstacle.detail });
+}
+
+/** A new version in draft, or a draft replaced; what is said of the app itself follows the manifest that came last. */
+export function planRegistration(
+  manifest: Manifest,
+  digest: string,
+  registered: Registered,
+  { owner, actor }: Registrant,
+  now: Date,
+): Registration {
+  requireRegistrable(manifest, registered, owner);
+  const at = now.toISOString();
+  const app = planApp(manifest, registered.app, owner, at);
+  const { version, internal_testing, release_notes, artifacts } = manifest.version;
+  return {
+    app,
+    version: {
+      app_slug: app.slug,
+      version,
+      status: 'draft',
+      internal: internal_testing,
+      ...(app.owner && { owner: app.owner }),
+      artifacts: artifacts.map(({ name, artifact_kind, variant, repository, digest: bound }) => ({
+        name,
+        artifact_kind,
+        ...(variant !== undefined && { variant }),
+        ...(repository !== undefined && { repository }),
+        ...(bound !== undefined && { digest: bound }),
+      })),
+      release_notes,
+      manifest_digest: digest,
+      instance_count: registered.version?.instance_count ?? 0,
+      registered_by: actor,
+      created_at: registered.version?.created_at ?? at,
+      updated_at: at,
+    },
+  };
+}
+
+function planApp(
+  { app, version }: Manifest,
+  before: App | undefined,
+  claim: Owner | undefined,
+  at: string,
+): App {
+  const owner = before ? before.owner : claim;
+  return {
+    slug: app.slug,
+    display_name: app.display_name,
+    description: app.description,
+    category: app.category,
+    publisher: app.publisher,
+    support_level: app.support_level,
+    runtime_backend: app.runtime_backend,
+    operating_modes: app.supported_modes.operating_modes,
+    control_plane_scopes: app.supported_modes.control_plane_scopes,
+    ui_kind: app.ui_kind,
+    ...(owner && { owner }),
+    versions: {
+      ...before?.versions,
+      [version.version]: { status: 'draft', internal: version.internal_testing },
+    },
+    revision: (before?.revision ?? 0) + 1,
+    created_at: before?.created_at ?? at,
+    updated_at: at,
+  };
+}
+
+/** As the audit tells it. */
+export function auditRegistration(before: Version | undefined, after: Version) {
+  const said = ({ status, internal, manifest_digest }: Version) => ({ status, internal, manifest_digest });
+  return {
+    subject: subjectOfVersion(after.app_slug, after.version),
+    ...(before && { before: said(before) }),
+    after: said(after),
+  };
+}
+
+export const VersionRegistered = ({ app_slug, version, status, manifest_digest }: Version): DomainEvent => ({
+  type: 'apps.version.registered',
+  version: 1,
+  data: { app_slug, app_version: version, status, manifest_digest },
+});

@@ -1,0 +1,16 @@
+import { command } from '../platform/endpoint.ts';
+import { reviewSubmission } from './review-submission.ts';
+import { reject, ReviewNotes, SubmissionParams, SubmissionRejected, SubmissionView } from './submission.ts';
+
+export const rejectSubmission = command(
+  {
+    summary: 'Reject a submission, saying why',
+    action: 'manifests.submission.reject',
+    params: SubmissionParams,
+    body: ReviewNotes,
+    reply: SubmissionView,
+    refusals: ['submission.decided', 'precondition.failed'],
+  },
+  (ctx, { params, body }) =>
+    reviewSubmission(ctx, params.submission_id, body.notes, reject, SubmissionRejected),
+);

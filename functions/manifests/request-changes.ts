@@ -1,0 +1,22 @@
+import { command } from '../platform/endpoint.ts';
+import { reviewSubmission } from './review-submission.ts';
+import {
+  ReviewNotes,
+  sendBack,
+  SubmissionChangesRequested,
+  SubmissionParams,
+  SubmissionView,
+} from './submission.ts';
+
+export const requestChanges = command(
+  {
+    summary: 'Ask for changes to a submission, saying which',
+    action: 'manifests.submission.request_changes',
+    params: SubmissionParams,
+    body: ReviewNotes,
+    reply: SubmissionView,
+    refusals: ['submission.decided', 'precondition.failed'],
+  },
+  (ctx, { params, body }) =>
+    reviewSubmission(ctx, params.submission_id, body.notes, sendBack, SubmissionChangesRequested),
+);

@@ -1,0 +1,58 @@
+import { nameActor } from '../platform/actor.ts';
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { requireVersion } from '../platform/precondition.ts';
+import { digestManifest } from './digest-manifest.ts';
+import { requireRegistrable } from './registration.ts';
+import { MANIFEST_TEXT, requireManifest, SentManifest } from './sent-manifest.ts';
+import {
+  placeOfSubmission,
+  revise,
+  subjectOfSubmission,
+  SubmissionParams,
+  SubmissionRevised,
+  SubmissionView,
+} from './submission.ts';
+import { findSubmissionAndRegistered, saveSubmission } from './submission-store.ts';
+
+export const reviseSubmission = command(
+  {
+    summary: 'Put another manifest in the place of one that was handed in',
+    action: 'manifests.submission.revise',
+    params: SubmissionParams,
+    body: SentManifest,
+    parseText: MANIFEST_TEXT,
+    reply: SubmissionView,
+    refusals: [
+      'manifest.malformed',
+      'manifest.invalid',
+      'submission.decided',
+      'precondition.failed',
+      'app.slug_taken',
+      'app.backend_fixed',
+      'app.too_many_versions',
+      'version.exists',
+      'promotion.in_progress',
+    ],
+  },
+  async (ctx, { params, body }) => {
+    const manifest = requireManifest(body);
+    const { submission, registered } = await findSubmissionAndRegistered(
+      params.submission_id,
+      projectOf(ctx).id,
+      manifest,
+    );
+    const stale = requireVersion(submission, ctx.ifMatch);
+    const handedIn = { manifest, digest: digestManifest(manifest), actor: nameActor(ctx.actor) };
+    const revised = revise(submission, handedIn, ctx.now());
+    requireRegistrable(manifest, registered, placeOfSubmission(submission));
+    return {
+      subject: subjectOfSubmission(submission),
+      before: submission,
+      after: revised,
+      writes: saveSubmission(submission, revised, stale, manifest),
+      events: [SubmissionRevised(revised)],
+      reply: revised,
+    };
+  },
+);

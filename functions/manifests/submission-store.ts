@@ -1,0 +1,139 @@
+import * as v from 'valibot';
+import { putNew, remove, type Write } from '../platform/commit.ts';
+import { type ProblemCode, refuse } from '../platform/errors.ts';
+import { encodeCursor, type PageOf } from '../platform/page.ts';
+import { decodeId, type PageAsked, readGathered, readItems } from '../platform/rows.ts';
+import { controlTable, type Item, queryPage, readItem } from '../platform/table.ts';
+import {
+  OPEN_SUBMISSIONS,
+  openSubmissionKey,
+  projectSubmissionsPartition,
+  submissionKey,
+  submissionManifestKey,
+} from './keys.ts';
+import type { Manifest } from './manifest.ts';
+import type { Registered } from './registration.ts';
+import { parseRegistered, registeredKeys } from './registration-store.ts';
+import { Submission } from './submission.ts';
+import { parseManifestRow } from '../catalog/version-store.ts';
+
+interface Found {
+  submission: Submission;
+  manifest: Manifest;
+}
+
+/** Without a project, any project's: for reviewers. Another project's is as unknown as one that never was. */
+export async function findSubmission(id: string, projectId?: string): Promise<Submission> {
+  return requireOf(projectId, await readItem(submissionKey(id.toLowerCase())));
+}
+
+/** With its manifest, by one request. */
+export async function findSubmissionInFull(id: string, projectId?: string): Promise<Found> {
+  const key = id.toLowerCase();
+  const [item, manifest] = await readItems([submissionKey(key), submissionManifestKey(key)]);
+  const submission = requireOf(projectId, item);
+  return { submission, manifest: parseManifestRow(manifest, submission.manifest_digest) };
+}
+
+/** With what stands under the names of the manifest that is to take the place of its own, by one request. */
+export async function findSubmissionAndRegistered(
+  id: string,
+  projectId: string,
+  { app: { slug }, version: { version } }: Manifest,
+): Promise<{ submission: Submission; registered: Registered }> {
+  const [item, ...rows] = await readItems([
+    submissionKey(id.toLowerCase()),
+    ...registeredKeys(slug, version),
+  ]);
+  return { submission: requireOf(projectId, item), registered: parseRegistered(rows) };
+}
+
+function requireOf(projectId: string | undefined, item: Record<string, unknown> | undefined): Submission {
+  if (!item || (projectId !== undefined && item['project_id'] !== projectId))
+    throw refuse('submission.unknown');
+  return v.parse(Submission, item);
+}
+
+export async function listSubmissionsOf(projectId: string, page: PageAsked): Promise<PageOf<Submission>> {
+  const { items, next_cursor } = await readGathered(
+    projectSubmissionsPartition(projectId),
+    submissionKey,
+    page,
+  );
+  return { items: items.map((item) => v.parse(Submission, item)), next_cursor };
+}
+
+/** What waits for a reviewer, oldest first. */
+export async function listWaitingSubmissions({ limit, cursor }: PageAsked): Promise<PageOf<Submission>> {
+  const after = decodeId(cursor);
+  const { items, next } = await queryPage({
+    condition: 'pk = :open',
+    values: { ':open': OPEN_SUBMISSIONS },
+    limit,
+    from: after === undefined ? undefined : { ...openSubmissionKey(after) },
+    consistent: true,
+  });
+  return {
+    items: items.map((item) => v.parse(Submission, item)),
+    next_cursor: encodeCursor(next?.['sk'] as string | undefined),
+  };
+}
+
+export function insertSubmission(submission: Submission, manifest: Manifest): Write[] {
+  return [
+    putNew(rowOf(submission), 'request.conflict'),
+    putManifest(submission, manifest),
+    putWaiting(submission),
+  ];
+}
+
+/** In place of the one that was read; with another manifest, where it was revised. */
+export function saveSubmission(
+  before: Submission,
+  after: Submission,
+  stale: ProblemCode,
+  manifest?: Manifest,
+): Write[] {
+  return [
+    {
+      action: {
+        Put: {
+          TableName: controlTable(),
+          Item: rowOf(after),
+          ConditionExpression: 'version = :before',
+          ExpressionAttributeValues: { ':before': before.version },
+        },
+      },
+      refusal: stale,
+    },
+    ...(manifest ? [putManifest(after, manifest)] : []),
+    ...saveWaiting(before, after),
+  ];
+}
+
+/** The queue of reviewers holds a copy of each submission that waits for one, so that it is one read. */
+function saveWaiting(before: Submission, after: Submission): Write[] {
+  if (after.status === 'submitted') return [putWaiting(after)];
+  if (before.status !== 'submitted') return [];
+  const key = openSubmissionKey(before.id);
+  return [remove(key, { condition: 'attribute_exists(pk)' }, 'request.conflict')];
+}
+
+const rowOf = (submission: Submission): Item => ({
+  ...submissionKey(submission.id),
+  ...submission,
+  gsi1pk: projectSubmissionsPartition(submission.project_id),
+  gsi1sk: submission.id,
+});
+
+const putWaiting = (submission: Submission): Write =>
+  put({ ...openSubmissionKey(submission.id), ...submission });
+
+const putManifest = ({ id, manifest_digest }: Submission, manifest: Manifest): Write =>
+  put({ ...submissionManifestKey(id), digest: manifest_digest, manifest });
+
+// The condition on the submission's own row holds for what is written along with it.
+const put = (item: Item): Write => ({
+  action: { Put: { TableName: controlTable(), Item: item } },
+  refusal: 'request.conflict',
+});

@@ -1,0 +1,207 @@
+// A manifest that an app team hands in, and what reviewers say to it. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import type { ProjectFact } from '../platform/authority.ts';
+import { refuse } from '../platform/errors.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { Id, Time } from '../platform/name.ts';
+import type { Manifest } from './manifest.ts';
+import type { Owner } from './registration.ts';
+import { ManifestView } from '../catalog/version.ts';
+
+export const SUBMISSION_STATUSES = [
+  'submitted',
+  'changes_requested',
+  'approved',
+  'rejected',
+  'withdrawn',
+] as const;
+
+export const SubmissionParams = v.object({ submission_id: Id });
+
+/** Text of several lines that terminals need not obey. */
+const Notes = v.pipe(
+  v.string(),
+  v.regex(/^[\n -~\u00a1-\uffff]*$/, 'Text'),
+  v.minLength(1),
+  v.maxLength(2_000),
+);
+
+export const ApproveSubmission = v.strictObject({ notes: v.optional(Notes) });
+
+/** Whoever has to do something about it is told what. */
+export const ReviewNotes = v.strictObject({ notes: Notes });
+
+export const Submission = v.object({
+  id: v.string(),
+  org_id: v.string(),
+  project_id: v.string(),
+  app_slug: v.string(),
+  app_version: v.string(),
+  manifest_digest: v.string(),
+  status: v.picklist(SUBMISSION_STATUSES),
+  submitted_by: v.string(),
+  /** Who last put another manifest in its place. */
+  revised_by: v.optional(v.string()),
+  reviewed_by: v.optional(v.string()),
+  reviewed_at: v.optional(v.string()),
+  /** What the last reviewer said. */
+  notes: v.optional(v.string()),
+  version: v.number(),
+  created_at: v.string(),
+  updated_at: v.string(),
+});
+export type Submission = v.InferOutput<typeof Submission>;
+
+export const SubmissionView = v.object({
+  id: Id,
+  org_id: Id,
+  project_id: Id,
+  app_slug: v.string(),
+  app_version: v.string(),
+  manifest_digest: v.string(),
+  status: v.picklist(SUBMISSION_STATUSES),
+  submitted_by: v.string(),
+  revised_by: v.optional(v.string()),
+  reviewed_by: v.optional(v.string()),
+  reviewed_at: v.optional(Time),
+  notes: v.optional(v.string()),
+  version: v.number(),
+  created_at: Time,
+  updated_at: Time,
+});
+
+export const SubmissionInFullView = v.object({ ...SubmissionView.entries, manifest: ManifestView });
+
+export const SubmissionPage = v.object({
+  items: v.array(SubmissionView),
+  next_cursor: v.nullable(v.string()),
+});
+
+/** A manifest with its digest, from somebody. */
+export interface HandedIn {
+  manifest: Manifest;
+  digest: string;
+  actor: string;
+}
+
+const said = ({ manifest, digest }: HandedIn) => ({
+  app_slug: manifest.app.slug,
+  app_version: manifest.version.version,
+  manifest_digest: digest,
+});
+
+export function planSubmission(id: string, project: ProjectFact, handedIn: HandedIn, now: Date): Submission {
+  if (project.status === 'archived') throw refuse('project.archived');
+  const at = now.toISOString();
+  return {
+    id,
+    org_id: project.org_id,
+    project_id: project.id,
+    ...said(handedIn),
+    status: 'submitted',
+    submitted_by: handedIn.actor,
+    version: 1,
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+/** Another manifest in place of the one that was handed in; reviewers begin anew. */
+export function revise(submission: Submission, handedIn: HandedIn, now: Date): Submission {
+  requireUndecided(submission);
+  return {
+    ...submission,
+    ...said(handedIn),
+    status: 'submitted',
+    revised_by: handedIn.actor,
+    ...changed(submission, now),
+  };
+}
+
+export function withdraw(submission: Submission, now: Date): Submission {
+  requireUndecided(submission);
+  return { ...submission, status: 'withdrawn', ...changed(submission, now) };
+}
+
+export interface Review {
+  actor: string;
+  notes?: string;
+}
+
+/** Four eyes: nobody approves what they wrote themselves. */
+export function approve(submission: Submission, review: Review, now: Date): Submission {
+  if ([submission.submitted_by, submission.revised_by].includes(review.actor)) throw refuse('submission.own');
+  return decide(submission, 'approved', review, now);
+}
+
+export function reject(submission: Submission, review: Review, now: Date): Submission {
+  return decide(submission, 'rejected', review, now);
+}
+
+export function sendBack(submission: Submission, review: Review, now: Date): Submission {
+  return decide(submission, 'changes_requested', review, now);
+}
+
+function decide(
+  submission: Submission,
+  status: Submission['status'],
+  { actor, notes }: Review,
+  now: Date,
+): Submission {
+  // Of two reviewers the first one counts: where one saw something wrong, the other must not approve it unseen.
+  if (submission.status !== 'submitted') throw decided(submission);
+  return {
+    ...submission,
+    status,
+    reviewed_by: actor,
+    reviewed_at: now.toISOString(),
+    notes,
+    ...changed(submission, now),
+  };
+}
+
+const changed = ({ version }: Submission, now: Date) => ({
+  version: version + 1,
+  updated_at: now.toISOString(),
+});
+
+function requireUndecided(submission: Submission): void {
+  if (submission.status !== 'submitted' && submission.status !== 'changes_requested')
+    throw decided(submission);
+}
+
+const STANDS = {
+  submitted: 'It waits for a reviewer.',
+  changes_requested: 'Changes were requested; it waits for who submitted it.',
+  approved: 'It was approved.',
+  rejected: 'It was rejected.',
+  withdrawn: 'It was withdrawn.',
+} as const;
+
+const decided = ({ status }: Submission) => refuse('submission.decided', { detail: STANDS[status] });
+
+export const placeOfSubmission = ({ org_id, project_id }: Submission): Owner => ({ org_id, project_id });
+
+export const subjectOfSubmission = ({ id }: Submission): string => `submission:${id}`;
+
+// Notes stay out of events: they are said to the app team, not to everybody who follows the project.
+const event =
+  (name: string) =>
+  (submission: Submission): DomainEvent => ({
+    type: `apps.submission.${name}`,
+    version: 1,
+    data: {
+      submission_id: submission.id,
+      app_slug: submission.app_slug,
+      app_version: submission.app_version,
+      manifest_digest: submission.manifest_digest,
+    },
+  });
+
+export const SubmissionSubmitted = event('submitted');
+export const SubmissionRevised = event('revised');
+export const SubmissionWithdrawn = event('withdrawn');
+export const SubmissionApproved = event('approved');
+export const SubmissionRejected = event('rejected');
+export const SubmissionChangesRequested = event('changes_requested');

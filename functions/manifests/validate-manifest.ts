@@ -1,0 +1,25 @@
+import { query } from '../platform/endpoint.ts';
+import { readManifest } from './manifest.ts';
+import { obstaclesOf } from './registration.ts';
+import { findRegistered } from './registration-store.ts';
+import { MANIFEST_TEXT, SentManifest, ValidationView } from './sent-manifest.ts';
+
+/** Asked by a project, it is told what a submission would meet; by the platform, what a registration would. */
+export const validateManifest = query(
+  {
+    summary: 'Tell everything that is wrong with a manifest, and change nothing',
+    body: SentManifest,
+    parseText: MANIFEST_TEXT,
+    reply: ValidationView,
+    refusals: ['manifest.malformed'],
+  },
+  async (ctx, { body }) => {
+    const read = readManifest(body);
+    if ('problems' in read) return { valid: false, problems: read.problems };
+    const { manifest } = read;
+    const owner = ctx.project && { org_id: ctx.project.org_id, project_id: ctx.project.id };
+    const obstacles = obstaclesOf(manifest, await findRegistered(manifest), owner);
+    const problems = obstacles.map(({ code: _code, ...problem }) => problem);
+    return { valid: problems.length === 0, problems, manifest };
+  },
+);

@@ -1,0 +1,51 @@
+import { Construct } from 'constructs';
+import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
+import {
+  OPEN_SUBMISSIONS,
+  PROJECT_SUBMISSIONS_PARTITIONS,
+  SUBMISSION_PARTITIONS,
+} from '../functions/manifests/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { grantItems } from './grants.ts';
+import type { Kernel } from './kernel.ts';
+import { PlatformFunction } from './platform-function.ts';
+
+/**
+ * What app teams send: manifests, read and judged; submissions and their review. Apart from the catalogue, whose
+ * function is asked a hundred times as often and need not carry a YAML reader and every rule of a manifest.
+ */
+export class Manifests extends Construct {
+  readonly api: PlatformFunction;
+
+  constructor(scope: Construct, id: string, { kernel }: { kernel: Kernel }) {
+    super(scope, id);
+    const { control } = kernel;
+    this.api = new PlatformFunction(this, 'Api', {
+      entry: 'functions/manifests/api.ts',
+      description: 'Reads manifests; answers requests about submissions and their review.',
+      memoryMb: 1024,
+      concurrencyMax: 20,
+      environment: kernel.environment,
+    });
+    kernel.grant(this.api);
+    grantItems(this.api, control, {
+      actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS, SUBMISSION_PARTITIONS],
+    });
+    // A registration reads the app together with the project it will belong to, by one request, which one statement
+    // has to allow as a whole.
+    grantItems(this.api, control, {
+      actions: ['BatchGetItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS, SUBMISSION_PARTITIONS, PROJECT_PARTITIONS],
+    });
+    grantItems(this.api, control, {
+      actions: ['Query', 'PutItem', 'DeleteItem'],
+      partitions: [OPEN_SUBMISSIONS],
+    });
+    grantItems(this.api, control, {
+      actions: ['Query'],
+      partitions: [PROJECT_SUBMISSIONS_PARTITIONS],
+      index: 'gsi1',
+    });
+  }
+}

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import type { Promotion } from '../../functions/catalog/promotion.ts';
+import { findRelease } from '../../functions/catalog/find-release.ts';
+import type { Version } from '../../functions/catalog/version.ts';
+import type { Actor } from '../../functions/platform/actor.ts';
+import { dynamo } from '../../functions/platform/clients.ts';
+import { createContext } from '../../functions/platform/context.ts';
+import type { Endpoint } from '../../functions/platform/endpoint.ts';
+import type { PlatformEvent } from '../../functions/platform/events.ts';
+import { newId } from '../../functions/platform/ids.ts';
+import { controlTable } from '../../functions/platform/table.ts';
+import { REACTIONS } from '../../functions/relay/reactions.ts';
+import { ROOT } from '../../lib/bundle.ts';
+import { startControlTable } from '../control-table.ts';
+import { functionArn, openStepFunctionsWorld } from '../local/step-functions-world.ts';
+import { until } from '../until.ts';
+
+const ADMIN: Actor = { kind: 'user', id: 'an-admin', email: 'admin@example.test' };
+
+/** The functions of the machine, by the name its definition substitutes, and the file each is in. */
+const TASKS = {
+  CheckVersion: 'check-version',
+  RequestSmoke: 'request-smoke',
+  AdvanceVersion: 'advance-version',
+  WatchInstances: 'watch-instances',
+  EndPromotion: 'end-promotion',
+} as const;
+
+type Handler = (input: Record<string, unknown>) => Promise<unknown>;
+type Row = Record<string, unknown>;
+
+const text = readFileSync(join(ROOT, 'state-machines', 'promote-version.asl.json'), 'utf8');
+
+interface State {
+  Type: string;
+  Parameters?: { FunctionName: string; Payload: { to?: string } };
+}
+export const STATES = (JSON.parse(text) as { States: Record<string, State> }).States;
+
+/** Which state a function is called for, by what it is told. */
+function stateOf(fn: string, { to }: Record<string, unknown>): string {
+  const [name] =
+    Object.entries(STATES).find(
+      ([, { Parameters }]) =>
+        Parameters?.FunctionName === `\${${fn}}` && Parameters.Payload.to === (to as string | undefined),
+    ) ?? [];
+  return name ?? fn;
+}
+
+/**
+ * The real machine on the local engine, its real functions over a real table. What the relay would do about events is
+ * done when the test says so, and each time twice.
+ */
+export async function openPromotionWorld() {
+  const table = await startControlTable();
+  const world = await openStepFunctionsWorld();
+  const handlers = new Map<string, Handler>();
+  for (const [name, file] of Object.entries(TASKS)) {
+    const { handler } = (await import(`../../functions/catalog/${file}.ts`)) as { handler: Handler };
+    handlers.set(name, handler);
+  }
+  const definition = JSON.parse(
+    text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => functionArn(name)),
+  ) as object;
+  const machineArn = world.put(definition, { name: 'promote-version' });
+  const { accessKeyId, secretAccessKey } = world.principals.operator();
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_SFN: world.endpoint,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    PROMOTION_MACHINE_ARN: machineArn,
+  });
+  const { handler: sweep } = (await import('../../functions/catalog/sweep-promotions.ts')) as {
+    handler: Handler;
+  };
+
+  type Around = (state: string, run: () => Promise<unknown>) => Promise<unknown>;
+  let around: Around = (_, run) => run();
+  for (const [name, handler] of handlers)
+    world.functions[name] = (input: Row) => around(stateOf(name, input), () => handler(input));
+
+  const rowsIn = async (prefix: string): Promise<Row[]> => {
+    const rows: Row[] = [];
+    const pages = paginateScan(
+      { client: dynamo() },
+      {
+        TableName: controlTable(),
+        ConsistentRead: true,
+        FilterExpression: 'begins_with(pk, :prefix)',
+        ExpressionAttributeValues: { ':prefix': prefix },
+      },
+    );
+    for await (const { Items = [] } of pages) rows.push(...Items);
+    return rows;
+  };
+  const about = (slug: string, row: unknown): boolean => JSON.stringify(row).includes(slug);
+  const relayed = new Set<string>();
+
+  async function eventsOf(slug: string): Promise<PlatformEvent[]> {
+    const events = (await rowsIn('OUTBOX#')).map(({ event }) => event as PlatformEvent);
+    return events.filter((event) => about(slug, event)).sort((a, b) => (a.event_id < b.event_id ? -1 : 1));
+  }
+
+  /** What the relay does, and does again. */
+  async function relay(slug: string): Promise<void> {
+    for (const event of await eventsOf(slug)) {
+      if (relayed.has(event.event_id)) continue;
+      relayed.add(event.event_id);
+      for (let times = 0; times < 2; times += 1)
+        await REACTIONS[event.type]?.(createContext(event.correlation_id), { ...event, sequence: 1 });
+    }
+  }
+
+  const find = ({ app_slug, version }: Pick<Version, 'app_slug' | 'version'>) =>
+    findRelease({ app_slug, version });
+
+  return {
+    ...table,
+    world,
+    sweep: () => sweep({}),
+    relay,
+    eventsOf,
+    find,
+    /** Puts something around every call of a function, told which state it is for. */
+    around(wrap: Around): void {
+      around = wrap;
+    },
+    async auditOf(slug: string): Promise<Row[]> {
+      const rows = await rowsIn('AUDIT#');
+      return rows
+        .filter((row) => about(slug, row))
+        .sort((a, b) => (String(a['id']) < String(b['id']) ? -1 : 1));
+    },
+    /** Calls an endpoint as a platform admin. */
+    async ask(
+      endpoint: Endpoint,
+      { app_slug, version }: Pick<Version, 'app_slug' | 'version'>,
+      body: object,
+    ): Promise<Row> {
+      const ctx = { ...createContext(newId()), actor: ADMIN };
+      const { body: reply } = await endpoint.run(ctx, {
+        route: '',
+        params: { app_slug, version },
+        query: {},
+        bodyText: JSON.stringify(body),
+        contentType: 'application/json',
+        idempotencyKey: newId(),
+        ifMatch: undefined,
+        sourceIp: '192.0.2.1',
+      });
+      return reply as Row;
+    },
+    async promotionAt(version: Version, step: Promotion['step']): Promise<Promotion> {
+      return until(async () => {
+        const { promotion } = await find(version);
+        return promotion?.step === step && promotion;
+      }, `${version.app_slug} to come to “${step}”`);
+    },
+    /** The end of the execution, and the states it entered. */
+    async execution(operationId: string): Promise<{ status: string; error?: string; states: string[] }> {
+      const arn = `${machineArn.replace(':stateMachine:', ':execution:')}:${operationId}`;
+      const { status, error } = await world.end(arn);
+      const states = (await world.history(arn)).flatMap(
+        ({ stateEnteredEventDetails }) => stateEnteredEventDetails?.name ?? [],
+      );
+      return { status: status ?? '', error, states };
+    },
+    async close(): Promise<void> {
+      await world.close();
+      await table.stop();
+    },
+  };
+}
+
+export type PromotionWorld = Awaited<ReturnType<typeof openPromotionWorld>>;
+
+/** How often each thing was told, of audit rows or of events. */
+export function tallied(names: string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
+}
