@@ -33,27 +33,6 @@ export const ApproveSubmission = v.strictObject({ notes: v.optional(Notes) });
 export const ReviewNotes = v.strictObject({ notes: Notes });
 
 export const Submission = v.object({
-  id: v.string(),
-  org_id: v.string(),
-  project_id: v.string(),
-  app_slug: v.string(),
-  app_version: v.string(),
-  manifest_digest: v.string(),
-  status: v.picklist(SUBMISSION_STATUSES),
-  submitted_by: v.string(),
-  /** Who last put another manifest in its place. */
-  revised_by: v.optional(v.string()),
-  reviewed_by: v.optional(v.string()),
-  reviewed_at: v.optional(v.string()),
-  /** What the last reviewer said. */
-  notes: v.optional(v.string()),
-  version: v.number(),
-  created_at: v.string(),
-  updated_at: v.string(),
-});
-export type Submission = v.InferOutput<typeof Submission>;
-
-export const SubmissionView = v.object({
   id: Id,
   org_id: Id,
   project_id: Id,
@@ -62,14 +41,20 @@ export const SubmissionView = v.object({
   manifest_digest: v.string(),
   status: v.picklist(SUBMISSION_STATUSES),
   submitted_by: v.string(),
+  /** Who last put another manifest in its place. */
   revised_by: v.optional(v.string()),
   reviewed_by: v.optional(v.string()),
   reviewed_at: v.optional(Time),
+  /** What the last reviewer said. */
   notes: v.optional(v.string()),
   version: v.number(),
   created_at: Time,
   updated_at: Time,
 });
+export type Submission = v.InferOutput<typeof Submission>;
+
+/** Nothing of it is hidden from who may see it. */
+export const SubmissionView = Submission;
 
 export const SubmissionInFullView = v.object({ ...SubmissionView.entries, manifest: ManifestView });
 
