@@ -6,7 +6,7 @@ import * as v from 'valibot';
 export const VersionNumber = v.pipe(
   v.string(),
   v.regex(
-    /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?(\+[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?$/,
+    /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
     'A semantic version or dotted numbers',
   ),
   v.maxLength(64),
