@@ -10,7 +10,7 @@ import {
   subjectOfSubmission,
   SubmissionApproved,
   SubmissionParams,
-  SubmissionView,
+  Submission,
 } from './submission.ts';
 import { findSubmissionInFull, saveSubmission } from './submission-store.ts';
 
@@ -20,7 +20,7 @@ export const approveSubmission = command(
     action: 'manifests.submission.approve',
     params: SubmissionParams,
     body: ApproveSubmission,
-    reply: SubmissionView,
+    reply: Submission,
     refusals: [
       'submission.own',
       'submission.decided',

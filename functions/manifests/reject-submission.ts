@@ -1,6 +1,6 @@
 import { command } from '../platform/endpoint.ts';
 import { reviewSubmission } from './review-submission.ts';
-import { reject, ReviewNotes, SubmissionParams, SubmissionRejected, SubmissionView } from './submission.ts';
+import { reject, ReviewNotes, SubmissionParams, SubmissionRejected, Submission } from './submission.ts';
 
 export const rejectSubmission = command(
   {
@@ -8,7 +8,7 @@ export const rejectSubmission = command(
     action: 'manifests.submission.reject',
     params: SubmissionParams,
     body: ReviewNotes,
-    reply: SubmissionView,
+    reply: Submission,
     refusals: ['submission.decided', 'precondition.failed'],
   },
   (ctx, { params, body }) =>

@@ -5,7 +5,7 @@ import {
   sendBack,
   SubmissionChangesRequested,
   SubmissionParams,
-  SubmissionView,
+  Submission,
 } from './submission.ts';
 
 export const requestChanges = command(
@@ -14,7 +14,7 @@ export const requestChanges = command(
     action: 'manifests.submission.request_changes',
     params: SubmissionParams,
     body: ReviewNotes,
-    reply: SubmissionView,
+    reply: Submission,
     refusals: ['submission.decided', 'precondition.failed'],
   },
   (ctx, { params, body }) =>

@@ -11,7 +11,7 @@ import {
   subjectOfSubmission,
   SubmissionParams,
   SubmissionRevised,
-  SubmissionView,
+  Submission,
 } from './submission.ts';
 import { findSubmissionAndRegistered, saveSubmission } from './submission-store.ts';
 
@@ -22,7 +22,7 @@ export const reviseSubmission = command(
     params: SubmissionParams,
     body: SentManifest,
     parseText: MANIFEST_TEXT,
-    reply: SubmissionView,
+    reply: Submission,
     refusals: [
       'manifest.malformed',
       'manifest.invalid',

@@ -32,6 +32,7 @@ export const ApproveSubmission = v.strictObject({ notes: v.optional(Notes) });
 /** Whoever has to do something about it is told what. */
 export const ReviewNotes = v.strictObject({ notes: Notes });
 
+/** Shown as it is: nothing of it is hidden from who may see it. */
 export const Submission = v.object({
   id: Id,
   org_id: Id,
@@ -53,13 +54,10 @@ export const Submission = v.object({
 });
 export type Submission = v.InferOutput<typeof Submission>;
 
-/** Nothing of it is hidden from who may see it. */
-export const SubmissionView = Submission;
-
-export const SubmissionInFullView = v.object({ ...SubmissionView.entries, manifest: ManifestView });
+export const SubmissionInFullView = v.object({ ...Submission.entries, manifest: ManifestView });
 
 export const SubmissionPage = v.object({
-  items: v.array(SubmissionView),
+  items: v.array(Submission),
   next_cursor: v.nullable(v.string()),
 });
 

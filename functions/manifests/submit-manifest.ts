@@ -5,7 +5,7 @@ import { digestManifest } from './digest-manifest.ts';
 import { requireRegistrable } from './registration.ts';
 import { findRegistered } from './registration-store.ts';
 import { MANIFEST_TEXT, requireManifest, SentManifest } from './sent-manifest.ts';
-import { planSubmission, subjectOfSubmission, SubmissionSubmitted, SubmissionView } from './submission.ts';
+import { planSubmission, subjectOfSubmission, SubmissionSubmitted, Submission } from './submission.ts';
 import { insertSubmission } from './submission-store.ts';
 
 export const submitManifest = command(
@@ -14,7 +14,7 @@ export const submitManifest = command(
     action: 'manifests.submission.submit',
     body: SentManifest,
     parseText: MANIFEST_TEXT,
-    reply: SubmissionView,
+    reply: Submission,
     status: 201,
     refusals: [
       'manifest.malformed',

@@ -4,7 +4,7 @@ import { requireVersion } from '../platform/precondition.ts';
 import {
   subjectOfSubmission,
   SubmissionParams,
-  SubmissionView,
+  Submission,
   SubmissionWithdrawn,
   withdraw,
 } from './submission.ts';
@@ -15,7 +15,7 @@ export const withdrawSubmission = command(
     summary: 'Take back a manifest that was handed in',
     action: 'manifests.submission.withdraw',
     params: SubmissionParams,
-    reply: SubmissionView,
+    reply: Submission,
     refusals: ['submission.decided', 'precondition.failed'],
   },
   async (ctx, { params }) => {
