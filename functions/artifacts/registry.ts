@@ -1,9 +1,7 @@
 // What an app team must know of the registry before it pushes there. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-
-/** Every app's images stand below this name, in repositories of the project that publishes it. */
-const NAMESPACE = 'gpuaas/apps';
+import { NAMESPACE } from './repository.ts';
 
 export const RegistryView = v.object({
   /** What stands before the repository in an image's name. */

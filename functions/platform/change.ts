@@ -2,7 +2,7 @@ import { type Actor, nameActor } from './actor.ts';
 import { insertAudit } from './audit.ts';
 import { commit, Conflict, type Write } from './commit.ts';
 import type { Context } from './context.ts';
-import { type ProblemCode, refuse } from './errors.ts';
+import { type ProblemCode, type Refusal, refuse } from './errors.ts';
 import { type DomainEvent, insertOutbox } from './events.ts';
 
 /** Something that changed, as one row of the audit tells it. */
@@ -33,6 +33,8 @@ export interface Change extends Decision {
   secrets?: Record<string, string>;
   headers?: Record<string, string>;
   location?: string;
+  /** The answer is this no; what else the change says is written down all the same, as somebody must hear of it. */
+  refusal?: Refusal;
 }
 
 /** The audit rows and the outbox events of a change: derived, never written by hand. */

@@ -130,6 +130,13 @@ async function attempt<P, Q, B>(
       const change = await decide();
       const reply = replyOf(spec.status ?? 200, change);
       const about = { ...ctx, actor: change.actor ?? ctx.actor, sourceIp: request.sourceIp };
+      if (change.refusal) {
+        // Made before under the same key, it was no such thing.
+        const replay = keyed && (await replayOf(ctx, keyed));
+        if (replay) return replay;
+        await commit([...change.writes, ...recordsOf(about, spec.action, change)]);
+        throw change.refusal;
+      }
       const receipt = keyed ? [insertReceipt(nameActor(about.actor), keyed, reply, ctx.now())] : [];
       await commit([...change.writes, ...recordsOf(about, spec.action, change), ...receipt]);
       return reply;

@@ -32,6 +32,7 @@ const ADMINISTER_PROJECT = [
   'service_account.write',
   'audit.read',
   'apps.entitlement.write',
+  'apps.artifact.revoke',
 ] as const;
 
 const ADMINISTER_ORG = [
@@ -49,6 +50,7 @@ const ADMINISTER_PLATFORM = [
   'platform.signing_key.rotate',
   'platform.selftest.run',
   'apps.catalog.publish',
+  'apps.trust.write',
 ] as const;
 
 export type Permission = (typeof ADMINISTER_PLATFORM)[number];

@@ -1,0 +1,125 @@
+import * as v from 'valibot';
+import { versionSortKey } from '../catalog/version-number.ts';
+import { putNew, remove, requireThat, update, type Write } from '../platform/commit.ts';
+import { refuse } from '../platform/errors.ts';
+import { projectKey } from '../platform/keys.ts';
+import { readItems } from '../platform/rows.ts';
+import { controlTable, readItem } from '../platform/table.ts';
+import { Artifact } from './artifact.ts';
+import { artifactKey, contentKey, DUE_ARTIFACTS, dueKey, projectArtifacts } from './keys.ts';
+import { dueAt } from './retention.ts';
+
+/** As many registrations of the same bytes in one project as one transaction can revoke together. */
+const SAME_MAX = 20;
+
+export async function findArtifact(projectId: string, id: string): Promise<Artifact> {
+  const artifact = await findAnyArtifact(id);
+  if (artifact?.project_id !== projectId) throw refuse('artifact.unknown');
+  return artifact;
+}
+
+/** For the platform's own work; everybody else asks in a project. */
+export async function findAnyArtifact(id: string): Promise<Artifact | undefined> {
+  const item = await readItem(artifactKey(id.toLowerCase()));
+  return item && v.parse(Artifact, item);
+}
+
+/** Those of them that exist. */
+export async function findArtifacts(ids: string[]): Promise<Artifact[]> {
+  const items = await readItems(ids.map(artifactKey));
+  return items.flatMap((item) => (item ? [v.parse(Artifact, item)] : []));
+}
+
+/** The artifact, and that its bytes are registered here: what is about to be removed from the store cannot be. */
+export function insertArtifact(artifact: Artifact): Write[] {
+  const { id, project_id, digest } = artifact;
+  return [
+    requireThat(
+      projectKey(project_id),
+      { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
+      'project.archived',
+    ),
+    { ...putNew(rowOf(artifact), 'artifact.exists'), detail: `It is registered as ${id}.` },
+    update(
+      contentKey(digest, project_id),
+      {
+        update: 'ADD artifact_ids :id',
+        condition:
+          'attribute_not_exists(collecting_at) AND (attribute_not_exists(artifact_ids) OR size(artifact_ids) < :most)',
+        values: { ':id': new Set([id]), ':most': SAME_MAX },
+      },
+      'artifact.collected',
+    ),
+    ...saveDue(artifact),
+  ];
+}
+
+/** Puts the artifact in place of the one that was read, unless somebody else was quicker. */
+export function saveArtifact(before: Artifact, after: Artifact): Write[] {
+  const saved = { ...after, revision: before.revision + 1 };
+  return [
+    {
+      action: {
+        Put: {
+          TableName: controlTable(),
+          Item: rowOf(saved),
+          ConditionExpression: 'revision = :before',
+          ExpressionAttributeValues: { ':before': before.revision },
+        },
+      },
+      refusal: 'request.conflict',
+    },
+    ...saveDue(saved),
+  ];
+}
+
+/** The platform forgets a draft: the bytes are then nobody's, unless they are registered otherwise too. */
+export function removeArtifact({ id, project_id, digest, revision }: Artifact): Write[] {
+  return [
+    remove(
+      artifactKey(id),
+      { condition: 'revision = :before', values: { ':before': revision } },
+      'request.conflict',
+    ),
+    update(
+      contentKey(digest, project_id),
+      {
+        update: 'DELETE artifact_ids :id',
+        condition: 'attribute_exists(pk)',
+        values: { ':id': new Set([id]) },
+      },
+      'request.conflict',
+    ),
+    forgetDue(id),
+  ];
+}
+
+function rowOf(artifact: Artifact) {
+  const { id, project_id, app_slug, app_version, created_at } = artifact;
+  return {
+    ...artifactKey(id),
+    ...artifact,
+    gsi1pk: projectArtifacts(project_id),
+    gsi1sk: [app_slug, versionSortKey(app_version), created_at, id].join('#'),
+  };
+}
+
+function saveDue(artifact: Artifact): Write[] {
+  const at = dueAt(artifact);
+  if (at === undefined) return [forgetDue(artifact.id)];
+  const { id, trust_state, lifecycle_state, verification } = artifact;
+  const due = { artifact_id: id, trust_state, lifecycle_state, trust_revision: verification?.trust_revision };
+  const key = dueKey(id);
+  return [
+    {
+      action: {
+        Put: { TableName: controlTable(), Item: { ...key, ...due, gsi1pk: DUE_ARTIFACTS, gsi1sk: at } },
+      },
+      refusal: 'request.conflict',
+    },
+  ];
+}
+
+export function forgetDue(id: string): Write {
+  return { action: { Delete: { TableName: controlTable(), Key: dueKey(id) } }, refusal: 'request.conflict' };
+}

@@ -1,0 +1,131 @@
+// An artifact: an image or a file, registered under its digest for one version of an app. How far it has come and
+// whether it is trusted are two things. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { VERSION_STATUSES } from '../catalog/app.ts';
+import { VersionNumber } from '../catalog/version-number.ts';
+import { ItemName } from '../manifests/manifest-fields.ts';
+import { Id, Slug } from '../platform/name.ts';
+import { Verification } from './verification.ts';
+
+export const ARTIFACT_KINDS = ['oci', 'launchable', 'controller', 'blob'] as const;
+export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];
+
+/** Where each kind lies: images in the registry, files in the object store. */
+export const SOURCE_TYPES = ['oci_registry', 'artifact_store'] as const;
+export type SourceType = (typeof SOURCE_TYPES)[number];
+
+export const sourceTypeOf = (kind: ArtifactKind): SourceType =>
+  kind === 'blob' ? 'artifact_store' : 'oci_registry';
+
+/** `draft → staged → canary → active → deprecated → retired`, and back from canary to staged, like versions. */
+export const LIFECYCLE_STATES = VERSION_STATUSES;
+export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
+
+export const TRUST_STATES = ['unverified', 'verified', 'revoked'] as const;
+export type TrustState = (typeof TRUST_STATES)[number];
+
+/** Who it is meant for, in the words of its team: dev, beta, stable. Nothing is decided by it. */
+export const Channel = v.pipe(
+  v.string(),
+  v.regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'Lower-case letters and digits, parted by single dashes'),
+  v.maxLength(20),
+);
+export const CHANNEL_DEFAULT = 'dev';
+
+/** What an intent and a registration say of an artifact alike. */
+export const ArtifactName = {
+  app_slug: Slug,
+  app_version: VersionNumber,
+  artifact_name: ItemName,
+  variant: v.optional(ItemName),
+};
+
+export const ArtifactParams = v.object({ project_id: Id, artifact_id: Id });
+
+/** One platform of an image: what a host of that kind pulls. */
+export const PlatformImage = v.object({
+  /** `linux/amd64`, `linux/arm64/v8`. */
+  platform: v.string(),
+  digest: v.string(),
+  size_bytes: v.number(),
+  /** Who the process runs as; empty means root. */
+  user: v.string(),
+  exposed_ports: v.array(v.string()),
+});
+export type PlatformImage = v.InferOutput<typeof PlatformImage>;
+
+export const Artifact = v.object({
+  id: v.string(),
+  org_id: v.string(),
+  project_id: v.string(),
+  app_slug: v.string(),
+  app_version: v.string(),
+  artifact_name: v.string(),
+  variant: v.optional(v.string()),
+  artifact_kind: v.picklist(ARTIFACT_KINDS),
+  source_type: v.picklist(SOURCE_TYPES),
+  /** Where an image lies, and under which name trust policies know either kind. */
+  repository: v.string(),
+  /** The one way to name it: `oci://<repository>@<digest>`, `artifact_store://projects/…`. */
+  source_uri: v.string(),
+  digest: v.string(),
+  media_type: v.string(),
+  size_bytes: v.number(),
+  /** As its team called it; it decides nothing. */
+  tag: v.optional(v.string()),
+  channel: v.string(),
+  /** Of an image; one of a single platform has one. */
+  platforms: v.optional(v.array(PlatformImage)),
+  /** Of a file: what was written under its name later is another version of the object. */
+  object: v.optional(v.object({ key: v.string(), version_id: v.string() })),
+  lifecycle_state: v.picklist(LIFECYCLE_STATES),
+  trust_state: v.picklist(TRUST_STATES),
+  /** How the last look at its signature ended. */
+  verification: v.optional(Verification),
+  revoked: v.optional(v.object({ at: v.string(), by: v.string(), reason: v.string() })),
+  registered_by: v.string(),
+  created_at: v.string(),
+  updated_at: v.string(),
+  activated_at: v.optional(v.string()),
+  deprecated_at: v.optional(v.string()),
+  /** When the grace period of a deprecated one ends. */
+  retire_after: v.optional(v.string()),
+  retired_at: v.optional(v.string()),
+  /** Counts the changes of this row. */
+  revision: v.number(),
+});
+export type Artifact = v.InferOutput<typeof Artifact>;
+
+export const ArtifactView = v.omit(Artifact, ['org_id', 'revision']);
+export type ArtifactView = v.InferOutput<typeof ArtifactView>;
+
+export const ArtifactPage = v.object({ items: v.array(ArtifactView), next_cursor: v.nullable(v.string()) });
+
+export function viewArtifact({ org_id: _org, revision: _revision, ...view }: Artifact): ArtifactView {
+  return view;
+}
+
+/** As the audit names it. */
+export const subjectOfArtifact = ({ id }: Pick<Artifact, 'id'>): string => `artifact:${id}`;
+
+export const pathOfArtifact = ({ project_id, id }: Pick<Artifact, 'project_id' | 'id'>): string =>
+  `/api/v1/projects/${project_id}/app-artifacts/${id}`;
+
+/** What the audit and the events tell of an artifact. */
+export function aboutArtifact(artifact: Artifact) {
+  const { id, app_slug, app_version, artifact_name, variant, artifact_kind, digest } = artifact;
+  const { lifecycle_state, trust_state, channel } = artifact;
+  return {
+    artifact_id: id,
+    app_slug,
+    app_version,
+    artifact_name,
+    ...(variant !== undefined && { variant }),
+    artifact_kind,
+    digest,
+    channel,
+    lifecycle_state,
+    trust_state,
+  };
+}
