@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts';
 import type { Call } from './world.ts';
 
 /** A POST that only tells what would happen is a read. */
-export type ReadRoute = Extract<RouteKey, `GET ${string}` | `POST ${string}/validate`>;
+export type ReadRoute = Extract<RouteKey, `GET ${string}` | `POST ${string}/${'validate' | 'dry-run'}`>;
 type CommandRoute = Exclude<RouteKey, ReadRoute>;
 
 // oxlint-disable-next-line typescript/no-explicit-any
