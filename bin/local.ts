@@ -80,7 +80,7 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     platform.run();
     const watching = watch(platform, options.assembly, assembly, refresh);
     // Somebody else's assembly need not have people, or projects.
-    const demo = options.assembly === undefined ? await seed(platform) : undefined;
+    const demo = options.assembly === undefined ? await seed(platform, dataDir) : undefined;
     announce(platform, readyFile, begun, demo);
     await aborted(stop);
     await watching.close();
@@ -127,11 +127,11 @@ async function openPort(wanted: number | undefined): Promise<ClaimedPort> {
   }
 }
 
-function seed(platform: LocalPlatform): Promise<Demo> {
+function seed(platform: LocalPlatform, dataDir: string): Promise<Demo> {
   const { api_url: apiUrl, oidc_issuer: issuer } = platform.whereabouts();
   const tokenOf = async (email: string): Promise<string> =>
     (await obtainToken({ issuer, email })).access_token;
-  return seedDemo({ apiUrl, tokenOf });
+  return seedDemo({ apiUrl, dataDir, tokenOf });
 }
 
 /** What the CDK app is told of this machine. */

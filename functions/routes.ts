@@ -23,6 +23,8 @@ const catalog = <H extends string, R extends Requirement>(handler: H, permission
   ({ domain: 'catalog', handler, permission }) as const;
 const artifacts = <H extends string, R extends Requirement>(handler: H, permission: R) =>
   ({ domain: 'artifacts', handler, permission }) as const;
+const publishing = <H extends string, R extends Requirement>(handler: H, permission: R) =>
+  ({ domain: 'publishing', handler, permission }) as const;
 const manifests = <H extends string, R extends Requirement>(handler: H, permission: R) =>
   ({ domain: 'manifests', handler, permission }) as const;
 const docs = <H extends string>(handler: H) => ({ domain: 'docs', handler, permission: 'public' }) as const;
@@ -204,7 +206,82 @@ export const routes = {
   ),
   'GET /api/v1/apps/catalog/{app_slug}/versions/{version}/promotion': catalog('getPromotion', 'signed_in'),
 
-  'GET /api/v1/apps/registry': artifacts('getRegistry', 'signed_in'),
+  'GET /api/v1/apps/registry': publishing('getRegistry', 'signed_in'),
+  'POST /api/v1/projects/{project_id}/app-artifacts/publish-intents': publishing(
+    'createIntent',
+    'apps.artifact.publish',
+  ),
+  'GET /api/v1/projects/{project_id}/app-artifacts/publish-intents/{intent_id}': publishing(
+    'getIntent',
+    'apps.artifact.read',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts/publish-intents/{intent_id}/unwrap': publishing(
+    'unwrapCredential',
+    'apps.artifact.publish',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts': artifacts('registerArtifact', 'apps.artifact.publish'),
+  'GET /api/v1/projects/{project_id}/app-artifacts': artifacts('listArtifacts', 'apps.artifact.read'),
+  'GET /api/v1/projects/{project_id}/app-artifacts/{artifact_id}': artifacts(
+    'getArtifact',
+    'apps.artifact.read',
+  ),
+
+  'GET /api/v1/admin/artifacts/trust-policies': artifacts('listTrustPolicies', 'apps.trust.write'),
+  'GET /api/v1/admin/artifacts/trust-policies/{policy_name}': artifacts('getTrustPolicy', 'apps.trust.write'),
+  'PUT /api/v1/admin/artifacts/trust-policies/{policy_name}': artifacts('putTrustPolicy', 'apps.trust.write'),
+  'DELETE /api/v1/admin/artifacts/trust-policies/{policy_name}': artifacts(
+    'removeTrustPolicy',
+    'apps.trust.write',
+  ),
+  'GET /api/v1/admin/artifacts/revoked-certificates': artifacts(
+    'listRevokedCertificates',
+    'apps.trust.write',
+  ),
+  'PUT /api/v1/admin/artifacts/revoked-certificates/{fingerprint}': artifacts(
+    'revokeCertificate',
+    'apps.trust.write',
+  ),
+  'DELETE /api/v1/admin/artifacts/revoked-certificates/{fingerprint}': artifacts(
+    'restoreCertificate',
+    'apps.trust.write',
+  ),
+  'GET /api/v1/admin/artifacts/garbage': artifacts('listGarbage', 'apps.catalog.publish'),
+  'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/verify': artifacts(
+    'verifyArtifact',
+    'apps.artifact.publish',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/promote': artifacts(
+    'promoteArtifact',
+    'apps.catalog.publish',
+  ),
+  'GET /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/promotion': artifacts(
+    'getArtifactPromotion',
+    'apps.artifact.read',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/rollback': artifacts(
+    'rollBackArtifact',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/deprecate': artifacts(
+    'deprecateArtifact',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/retire': artifacts(
+    'retireArtifact',
+    'apps.catalog.publish',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/revoke': artifacts(
+    'revokeArtifact',
+    'apps.artifact.revoke',
+  ),
+  'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/revoke/dry-run': artifacts(
+    'dryRunRevocation',
+    'apps.artifact.revoke',
+  ),
+  'GET /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/usage': artifacts(
+    'getUsage',
+    'apps.artifact.read',
+  ),
 } as const satisfies Record<`${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`, Route>;
 
 export type RouteKey = keyof typeof routes;

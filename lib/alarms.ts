@@ -1,12 +1,20 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct, type IConstruct } from 'constructs';
+import type { ProblemCode } from '../functions/platform/errors.ts';
 import { configOf } from './config.ts';
 import { PlatformFunction } from './platform-function.ts';
+import { Publishing } from './publishing.ts';
 import { StreamConsumer } from './stream-consumer.ts';
 import { FailureQueue } from './work-queue.ts';
 import { Workflow } from './workflow.ts';
@@ -56,6 +64,20 @@ export class Alarms extends Construct {
 const PERIOD = { period: Duration.minutes(5) };
 
 function watchesOf(construct: IConstruct): Record<string, Watch> {
+  if (construct instanceof Publishing) {
+    return {
+      UnwrappedTwice: {
+        metric: writtenRefusals('intent.unwrapped'),
+        above: 0,
+        meaning: 'A publish credential was to be unwrapped again: somebody else may have unwrapped it first.',
+      },
+      WrongToken: {
+        metric: writtenRefusals('intent.wrong_token'),
+        above: 0,
+        meaning: 'Somebody tried to unwrap a publish credential without its token.',
+      },
+    };
+  }
   if (construct instanceof FailureQueue) {
     return {
       NotEmpty: {
@@ -92,4 +114,15 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
     };
   }
   return {};
+}
+
+/** As functions/platform/metrics.ts counts them. */
+function writtenRefusals(code: ProblemCode): Metric {
+  return new Metric({
+    ...PERIOD,
+    namespace: 'Gpuaas',
+    metricName: 'written_refusals',
+    dimensionsMap: { code },
+    statistic: 'Sum',
+  });
 }

@@ -1,34 +1,181 @@
-import type { IRepository } from 'aws-cdk-lib/aws-ecr';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import {
+  ARTIFACT_PARTITIONS,
+  CONTENT_PARTITIONS,
+  projectArtifacts,
+  REPOSITORY_PARTITION,
+  TRUST_PARTITION,
+} from '../functions/artifacts/keys.ts';
+import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { acknowledge } from './acknowledge.ts';
+import type { DataStack } from './data-stack.ts';
+import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
+import { ANY_RESOURCE, PREFIXES } from './wildcards.ts';
+
+/** Every repository of an app stands below this name; they are made at run time. */
+const APP_REPOSITORIES = 'gpuaas/apps/*';
+
+/** What is published lies below its project. */
+const FILES = 'projects/*';
 
 export interface ArtifactsProps {
   kernel: Kernel;
-  /** The platform's own: it tells where the registry is. */
-  repository: IRepository;
+  data: Pick<DataStack, 'artifacts' | 'repository'>;
 }
 
-/** What apps are made of: images and files, where they are pushed, and whether they are trusted. */
+/** What apps are made of: images and files, where they lie, and whether they are trusted. */
 export class Artifacts extends Construct {
   readonly api: PlatformFunction;
+  /** Where files lie. */
+  readonly bucketName: string;
+  private readonly data: ArtifactsProps['data'];
 
-  constructor(scope: Construct, id: string, { kernel, repository }: ArtifactsProps) {
+  constructor(scope: Construct, id: string, { kernel, data }: ArtifactsProps) {
     super(scope, id);
+    this.data = data;
+    this.bucketName = data.artifacts.bucketName;
+    const { control } = kernel;
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/artifacts/api.ts',
-      description: 'Answers requests about the registry and what is in it.',
+      description:
+        'Answers requests about images and files, how far they have come and whether they are trusted.',
       memoryMb: 1024,
+      // A registry gets 20 seconds to answer, and the gateway waits for 30.
+      timeoutSeconds: 28,
       concurrencyMax: 50,
-      environment: { ...kernel.environment, PLATFORM_REPOSITORY: repository.repositoryName },
+      environment: { ...kernel.environment, ARTIFACTS_BUCKET: data.artifacts.bucketName },
     });
     kernel.grant(this.api);
-    this.api.addToRolePolicy(
+    grantItems(this.api, control, {
+      actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+      partitions: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION, REPOSITORY_PARTITION],
+    });
+    // Artifacts are read along with the app they are for and the repository they lie in, by one request, which one
+    // statement has to allow as a whole.
+    grantItems(this.api, control, {
+      actions: ['BatchGetItem'],
+      partitions: [
+        ARTIFACT_PARTITIONS,
+        CONTENT_PARTITIONS,
+        TRUST_PARTITION,
+        REPOSITORY_PARTITION,
+        CATALOG_PARTITION,
+        APP_PARTITIONS,
+      ],
+    });
+    // What trust an artifact loses or finds again, its app says too, and no version moves on meanwhile.
+    grantItems(this.api, control, {
+      actions: ['GetItem', 'PutItem', 'UpdateItem'],
+      partitions: [CATALOG_PARTITION],
+    });
+    grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [APP_PARTITIONS] });
+    grantItems(this.api, control, {
+      actions: ['Query'],
+      partitions: [projectArtifacts('*')],
+      index: 'gsi1',
+    });
+    grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [PROJECT_PARTITIONS] });
+    this.grantReadImages(this.api);
+    this.grantReadFiles(this.api);
+    this.grantList(this.api);
+  }
+
+  /** The right to read what was pushed, and what is attached to it. */
+  grantReadImages(fn: PlatformFunction): void {
+    this.grantOnRepositories(fn, ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer']);
+    fn.addToRolePolicy(
+      new PolicyStatement({ actions: ANY_RESOURCE.registryLogin.actions.slice(), resources: ['*'] }),
+    );
+  }
+
+  /** The right to read what was uploaded. */
+  grantReadFiles(fn: PlatformFunction): void {
+    this.grantOnFiles(fn, ['s3:GetObject', 's3:GetObjectVersion'], ['kms:Decrypt']);
+    // Who may not list a bucket is not told either that an object is missing.
+    fn.addToRolePolicy(
+      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.data.artifacts.bucketArn] }),
+    );
+  }
+
+  /** The right to see everything that was pushed or uploaded, whoever knows of it. */
+  grantList(fn: PlatformFunction): void {
+    this.grantOnRepositories(fn, ['ecr:DescribeImages', 'ecr:BatchGetImage']);
+    fn.addToRolePolicy(
+      new PolicyStatement({ actions: ['s3:ListBucketVersions'], resources: [this.data.artifacts.bucketArn] }),
+    );
+  }
+
+  /** The right to remove it for good. */
+  grantRemove(fn: PlatformFunction): void {
+    this.grantOnRepositories(fn, ['ecr:BatchDeleteImage']);
+    this.grantOnFiles(fn, ['s3:DeleteObjectVersion'], []);
+  }
+
+  /** The right to sign addresses others upload to: they do so in the name of this function. */
+  grantUpload(fn: PlatformFunction): void {
+    this.grantOnFiles(fn, ['s3:PutObject'], ['kms:GenerateDataKey']);
+  }
+
+  grantOpenRepositories(fn: PlatformFunction): void {
+    this.grantOnRepositories(fn, ['ecr:CreateRepository']);
+    fn.addToRolePolicy(
       new PolicyStatement({
         actions: ['ecr:DescribeRepositories'],
-        resources: [repository.repositoryArn],
+        resources: [this.data.repository.repositoryArn],
       }),
     );
   }
+
+  /** To be cut down further, whenever somebody assumes it. */
+  grantPush(role: Role): void {
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: PREFIXES.publishing.actions.slice(),
+        resources: [this.repositoriesArn()],
+      }),
+    );
+    role.addToPolicy(
+      new PolicyStatement({ actions: ANY_RESOURCE.registryLogin.actions.slice(), resources: ['*'] }),
+    );
+    acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', ANY_RESOURCE.registryLogin.reason);
+    acknowledge(role, IAM5_REPOSITORIES, PREFIXES.publishing.reason);
+  }
+
+  private grantOnRepositories(fn: PlatformFunction, actions: string[]): void {
+    fn.addToRolePolicy(new PolicyStatement({ actions, resources: [this.repositoriesArn()] }));
+    acknowledge(fn.role ?? fn, IAM5_REPOSITORIES, PREFIXES.appRepositories.reason);
+  }
+
+  private grantOnFiles(fn: PlatformFunction, onObjects: string[], onKey: string[]): void {
+    const { artifacts } = this.data;
+    fn.addToRolePolicy(
+      new PolicyStatement({ actions: onObjects, resources: [artifacts.arnForObjects(FILES)] }),
+    );
+    if (artifacts.encryptionKey && onKey.length > 0)
+      fn.addToRolePolicy(
+        new PolicyStatement({ actions: onKey, resources: [artifacts.encryptionKey.keyArn] }),
+      );
+    acknowledge(fn.role ?? fn, IAM5_FILES, PREFIXES.artifactFiles.reason);
+  }
+
+  private repositoriesArn(): string {
+    return Stack.of(this).formatArn({
+      service: 'ecr',
+      resource: 'repository',
+      resourceName: APP_REPOSITORIES,
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    });
+  }
 }
+
+const IAM5_REPOSITORIES =
+  `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecr:<AWS::Region>:<AWS::AccountId>:repository/${APP_REPOSITORIES}]` as const;
+
+// The bucket by the name under which the data stack exports it.
+const IAM5_FILES =
+  `AwsSolutions-IAM5[Resource::GpuaasData:ExportsOutputFnGetAttArtifacts82DD59A1Arn3B515032/${FILES}]` as const;

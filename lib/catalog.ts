@@ -1,4 +1,5 @@
 import { Construct } from 'constructs';
+import { ARTIFACT_PARTITIONS } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
 import { ORG_PARTITIONS, PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
 import { grantItems } from './grants.ts';
@@ -28,6 +29,8 @@ export class Catalog extends Construct {
       actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: [CATALOG_PARTITION, APP_PARTITIONS],
     });
+    // A promotion begins only while the version's artifacts are far enough.
+    grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [ARTIFACT_PARTITIONS] });
     // The entitlements of a project and of its organisation stand in their partitions; apps are read with them, by
     // one request, which one statement has to allow as a whole.
     grantItems(this.api, control, {

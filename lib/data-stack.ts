@@ -25,6 +25,8 @@ export class DataStack extends Stack {
   readonly signingKeys: Key[];
   /** The platform's own images; every deployment has it, so it tells where the registry is. */
   readonly repository: Repository;
+  /** Files that apps are made of, each version of each kept. */
+  readonly artifacts: Bucket;
   /** Where people sign in, unless the deployment names another issuer. */
   readonly people: People | undefined;
 
@@ -62,7 +64,7 @@ export class DataStack extends Stack {
     );
     this.people = configOf(this).oidc ? undefined : new People(this, 'People');
 
-    this.artifactBucket(dataKey);
+    this.artifacts = this.artifactBucket(dataKey);
 
     this.repository = new Repository(this, 'PlatformRepository', {
       repositoryName: 'gpuaas/platform',

@@ -5,6 +5,7 @@ import { identityEndpoints } from '../functions/identity/endpoints.ts';
 import type { Endpoint } from '../functions/platform/endpoint.ts';
 import { type Domain, type HandlerName, type RouteKey, routes } from '../functions/routes.ts';
 import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
+import { publishingEndpoints } from '../functions/publishing/endpoints.ts';
 import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
 
 export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<D>, Endpoint> };
@@ -16,6 +17,7 @@ const endpoints: EndpointsByDomain = {
   docs: docsEndpoints,
   identity: identityEndpoints,
   manifests: manifestsEndpoints,
+  publishing: publishingEndpoints,
   selftest: selftestEndpoints,
 };
 

@@ -9,7 +9,8 @@ import { nameSchemas } from './openapi-schemas.ts';
 const DOMAINS: Record<Domain, string> = {
   identity: 'Organisations, projects, people, service accounts, tokens, audit and events.',
   catalog: 'Apps, their versions and how these are promoted; what projects may launch.',
-  artifacts: 'Images and files: how they are published, registered, trusted, promoted and revoked.',
+  publishing: 'Where images and files are published, and the credentials to do so.',
+  artifacts: 'Images and files: how they are registered, trusted, promoted and revoked.',
   manifests: 'What app teams say of their apps: manifests, submissions and their review.',
   selftest: 'Whether the platform works, over every kind of wire it has.',
   docs: 'This description, and the schema of app manifests.',

@@ -2,6 +2,7 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
+import { ArtifactCare } from './artifact-care.ts';
 import { Artifacts } from './artifacts.ts';
 import { Catalog } from './catalog.ts';
 import type { DataStack } from './data-stack.ts';
@@ -10,6 +11,7 @@ import { Identity } from './identity.ts';
 import { Kernel } from './kernel.ts';
 import { Manifests } from './manifests.ts';
 import { Promotion } from './promotion.ts';
+import { Publishing } from './publishing.ts';
 import { Relay } from './relay.ts';
 import { Selftest } from './selftest.ts';
 import { Socket } from './socket.ts';
@@ -32,7 +34,8 @@ export class PlatformStack extends Stack {
     const selftest = new Selftest(this, 'Selftest', { kernel, socket, version });
     const identity = new Identity(this, 'Identity', { kernel, socket });
     const catalog = new Catalog(this, 'Catalog', { kernel });
-    const artifacts = new Artifacts(this, 'Artifacts', { kernel, repository: data.repository });
+    const artifacts = new Artifacts(this, 'Artifacts', { kernel, data });
+    const publishing = new Publishing(this, 'Publishing', { kernel, data, artifacts });
     const manifests = new Manifests(this, 'Manifests', { kernel });
     const docs = new Docs(this, 'Docs');
     api.serve({
@@ -41,11 +44,13 @@ export class PlatformStack extends Stack {
       catalog: catalog.api,
       manifests: manifests.api,
       artifacts: artifacts.api,
+      publishing: publishing.api,
       docs: docs.api,
     });
 
-    const promotion = new Promotion(this, 'Promotion', { kernel });
+    const promotion = new Promotion(this, 'Promotion', { kernel, artifacts });
     new Relay(this, 'Relay', { control, socket, selftest, promotion });
+    new ArtifactCare(this, 'ArtifactCare', { kernel, artifacts });
     new Alarms(this, 'Alarms');
 
     new CfnOutput(this, 'ApiUrl', { value: api.url });

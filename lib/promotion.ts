@@ -1,8 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import { ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION, OPEN_PROMOTIONS } from '../functions/catalog/keys.ts';
 import { AUDIT_PARTITIONS, OUTBOX_PARTITIONS } from '../functions/platform/keys.ts';
+import type { Artifacts } from './artifacts.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
@@ -11,14 +13,16 @@ import { Workflow } from './workflow.ts';
 
 export interface PromotionProps {
   kernel: Kernel;
+  /** Where what is to be verified lies. */
+  artifacts: Artifacts;
 }
 
-/** The way of a version through the catalogue: its gates, its canary, its activation and its end. */
+/** The way of versions and artifacts from draft to their end: their gates, canary, activation and retirement. */
 export class Promotion extends Construct {
   readonly machineArn: string;
   private readonly control: Kernel['control'];
 
-  constructor(scope: Construct, id: string, { kernel: { control } }: PromotionProps) {
+  constructor(scope: Construct, id: string, { kernel: { control }, artifacts }: PromotionProps) {
     super(scope, id);
     this.control = control;
     const environment = { CONTROL_TABLE: control.tableName };
@@ -32,17 +36,31 @@ export class Promotion extends Construct {
     });
     this.grantKeep(check);
 
+    const verify = new PlatformFunction(this, 'Verify', {
+      entry: 'functions/artifacts/verify-for-promotion.ts',
+      description: 'Verifies an artifact that is to be promoted.',
+      memoryMb: 1024,
+      // A registry gets 20 seconds to answer.
+      timeoutSeconds: 28,
+      environment: { ...environment, ARTIFACTS_BUCKET: artifacts.bucketName },
+    });
+    this.grantMove(verify);
+    grantItems(verify, control, { actions: ['Query'], partitions: [TRUST_PARTITION] });
+    artifacts.grantReadImages(verify);
+    artifacts.grantReadFiles(verify);
+
     const requestSmoke = new PlatformFunction(this, 'RequestSmoke', {
       entry: 'functions/catalog/request-smoke.ts',
       description: 'Asks for a smoke run and keeps the token that its verdict will answer.',
       environment,
     });
+    this.grantLook(requestSmoke);
     this.grantKeep(requestSmoke);
     this.grantTell(requestSmoke);
 
     const advance = new PlatformFunction(this, 'Advance', {
-      entry: 'functions/catalog/advance-version.ts',
-      description: 'Makes one transition of a version.',
+      entry: 'functions/catalog/advance-promotion.ts',
+      description: 'Makes one transition of a version or an artifact.',
       environment,
     });
     this.grantMove(advance);
@@ -59,15 +77,17 @@ export class Promotion extends Construct {
       description: 'Writes down why a promotion failed.',
       environment,
     });
+    this.grantLook(end);
     this.grantKeep(end);
     this.grantTell(end);
 
-    const workflow = new Workflow(this, 'Promote', {
-      name: 'promote-version',
+    const workflow = new Workflow(this, 'Run', {
+      name: 'run-promotion',
       tasks: {
         CheckVersion: check,
+        VerifyArtifact: verify,
         RequestSmoke: requestSmoke,
-        AdvanceVersion: advance,
+        AdvancePromotion: advance,
         WatchInstances: watch,
         EndPromotion: end,
       },
@@ -83,6 +103,7 @@ export class Promotion extends Construct {
       environment: { ...environment, PROMOTION_MACHINE_ARN: this.machineArn },
     });
     grantItems(sweep, control, { actions: ['Query'], partitions: [OPEN_PROMOTIONS], index: 'gsi1' });
+    this.grantLook(sweep);
     this.grantKeep(sweep);
     this.grantTell(sweep);
     this.grantDrive(sweep);
@@ -93,10 +114,17 @@ export class Promotion extends Construct {
     });
   }
 
-  /** What a reaction needs: to start a promotion, to answer the step that waits, and to roll a canary back. */
+  /**
+   * What a reaction needs: to start a promotion, to answer the step that waits, to roll a canary back; and once an
+   * artifact is revoked, to ask what runs it to stop.
+   */
   grantReact(fn: PlatformFunction): void {
     this.grantMove(fn);
     this.grantDrive(fn);
+    grantItems(fn, this.control, {
+      actions: ['BatchGetItem', 'UpdateItem'],
+      partitions: [CONTENT_PARTITIONS],
+    });
   }
 
   /** The right to start the workflow and to answer it. */
@@ -109,23 +137,33 @@ export class Promotion extends Construct {
     );
   }
 
-  /** Reading where a version stands, and writing how far its promotion is. */
+  /** Writing how far a promotion is. */
   private grantKeep(fn: PlatformFunction): void {
     grantItems(fn, this.control, {
-      actions: ['BatchGetItem'],
-      partitions: [CATALOG_PARTITION, APP_PARTITIONS],
+      actions: ['GetItem', 'UpdateItem'],
+      partitions: [APP_PARTITIONS, ARTIFACT_PARTITIONS],
     });
-    grantItems(fn, this.control, { actions: ['UpdateItem'], partitions: [APP_PARTITIONS] });
   }
 
-  /** Moving a version: its row, the app's, and that its artifacts are what they must be. */
+  /** Reading where what is promoted stands, and whether an instance runs it. */
+  private grantLook(fn: PlatformFunction): void {
+    grantItems(fn, this.control, {
+      actions: ['BatchGetItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS, ARTIFACT_PARTITIONS],
+    });
+    grantItems(fn, this.control, { actions: ['Query'], partitions: [CONTENT_PARTITIONS] });
+  }
+
+  /** Moving it: a version, with the app's row, while its artifacts are what they must be; or an artifact. */
   private grantMove(fn: PlatformFunction): void {
+    this.grantLook(fn);
     this.grantKeep(fn);
     this.grantTell(fn);
     grantItems(fn, this.control, {
       actions: ['PutItem', 'ConditionCheckItem'],
-      partitions: [APP_PARTITIONS],
+      partitions: [APP_PARTITIONS, ARTIFACT_PARTITIONS],
     });
+    grantItems(fn, this.control, { actions: ['DeleteItem'], partitions: [ARTIFACT_PARTITIONS] });
     grantItems(fn, this.control, { actions: ['PutItem', 'UpdateItem'], partitions: [CATALOG_PARTITION] });
   }
 

@@ -1,4 +1,4 @@
-import { type Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
@@ -13,6 +13,9 @@ export interface ScheduleProps {
   description: string;
 }
 
+/** As long as Lambda keeps what it could not deliver. */
+const EVENT_AGE_SECONDS_MAX = 6 * 3600;
+
 /** Runs a function again and again. A run that fails is not repeated, since the next comes soon, but it is noticed. */
 export class Schedule extends Construct {
   constructor(scope: Construct, id: string, { every, run, description }: ScheduleProps) {
@@ -20,7 +23,7 @@ export class Schedule extends Construct {
     const failures = new FailureQueue(this, 'Failures');
     run.configureAsyncInvoke({
       retryAttempts: 0,
-      maxEventAge: every,
+      maxEventAge: Duration.seconds(Math.min(every.toSeconds(), EVENT_AGE_SECONDS_MAX)),
       onFailure: new SqsDestination(failures),
     });
 

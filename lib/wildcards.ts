@@ -33,6 +33,10 @@ export const ANY_RESOURCE = {
     ],
     reason: 'Step Functions sets up its log delivery with calls that take no resource.',
   },
+  registryLogin: {
+    actions: ['ecr:GetAuthorizationToken'],
+    reason: 'ECR logs a caller in to the whole registry; what it may do there is granted by repository.',
+  },
 } as const satisfies Record<string, Wildcard>;
 
 /** Actions granted on a prefix, because what they name is made at run time. */
@@ -41,5 +45,32 @@ export const PREFIXES = {
     actions: ['execute-api:ManageConnections'],
     resource: /\/POST\/@connections\/\*$/,
     reason: 'Connection ids are made by the gateway when a client connects; the stage and method are fixed.',
+  },
+  appRepositories: {
+    actions: [
+      'ecr:CreateRepository',
+      'ecr:DescribeImages',
+      'ecr:BatchGetImage',
+      'ecr:GetDownloadUrlForLayer',
+      'ecr:BatchDeleteImage',
+    ],
+    resource: /:repository\/gpuaas\/apps\/\*$/,
+    reason: 'The repository of an app is made when its project first publishes; all stand below one name.',
+  },
+  publishing: {
+    actions: [
+      'ecr:BatchCheckLayerAvailability',
+      'ecr:InitiateLayerUpload',
+      'ecr:UploadLayerPart',
+      'ecr:CompleteLayerUpload',
+      'ecr:PutImage',
+    ],
+    resource: /:repository\/gpuaas\/apps\/\*$/,
+    reason: 'Nobody holds this role as it is: each session of it is cut to one repository and to minutes.',
+  },
+  artifactFiles: {
+    actions: ['s3:GetObject', 's3:GetObjectVersion', 's3:PutObject', 's3:DeleteObjectVersion'],
+    resource: /\/projects\/\*$/,
+    reason: 'Objects are named when they are published; all stand below their project.',
   },
 } as const satisfies Record<string, Wildcard & { resource: RegExp }>;

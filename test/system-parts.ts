@@ -5,5 +5,6 @@ import { ensureSystemParts, ensureTools } from '../lib/local/system.ts';
 export async function setup(): Promise<void> {
   await ensureSystemParts({ say });
   // Newer Debian releases keep the docker command apart from the engine.
-  await ensureTools({ skopeo: 'skopeo', busybox: 'busybox-static', docker: 'docker-cli' }, { say });
+  const tools = { skopeo: 'skopeo', busybox: 'busybox-static', docker: 'docker-cli', openssl: 'openssl' };
+  await ensureTools(tools, { say });
 }

@@ -1,15 +1,19 @@
 import { DemoApi } from './demo-api.ts';
 import { seedCatalog } from './seed-catalog.ts';
+import { type DemoSigning, seedSigning } from './seed-signing.ts';
 
 export interface Demo {
   org_id: string;
   project_id: string;
   /** The app to try first. */
   app_slug: string;
+  /** With what its artifacts are signed. */
+  signing: DemoSigning;
 }
 
 export interface SeedOptions {
   apiUrl: string;
+  dataDir: string;
   tokenOf: (email: string) => Promise<string>;
 }
 
@@ -43,7 +47,7 @@ const PEOPLE: Person[] = [
 const OUTSIDERS: Person[] = [{ email: 'outsider@example.com', role: 'org_admin', everywhere: true }];
 
 /** Makes the demo through the public API, like anyone would; what is there already is left alone. */
-export async function seedDemo({ apiUrl, tokenOf }: SeedOptions): Promise<Demo> {
+export async function seedDemo({ apiUrl, dataDir, tokenOf }: SeedOptions): Promise<Demo> {
   const signedIn = new Map<string, DemoApi>();
   const apiOf = async (email: string): Promise<DemoApi> => {
     const api = signedIn.get(email) ?? new DemoApi(apiUrl, await tokenOf(email));
@@ -63,7 +67,8 @@ export async function seedDemo({ apiUrl, tokenOf }: SeedOptions): Promise<Demo> 
     admin: api,
     owner: await apiOf('owner@example.com'),
   });
-  return { org_id: org.id, project_id: project.id, app_slug };
+  const signing = await seedSigning(api, dataDir);
+  return { org_id: org.id, project_id: project.id, app_slug, signing };
 }
 
 async function place(api: DemoApi, path: string, name: string, slug: string): Promise<Place> {

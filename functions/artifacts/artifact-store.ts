@@ -6,11 +6,20 @@ import { projectKey } from '../platform/keys.ts';
 import { readItems } from '../platform/rows.ts';
 import { controlTable, readItem } from '../platform/table.ts';
 import { Artifact } from './artifact.ts';
-import { artifactKey, contentKey, DUE_ARTIFACTS, dueKey, projectArtifacts } from './keys.ts';
+import {
+  artifactKey,
+  artifactPromotionKey,
+  contentKey,
+  DUE_ARTIFACTS,
+  dueKey,
+  projectArtifacts,
+  repositoryKey,
+  revokedContentKey,
+} from './keys.ts';
 import { dueAt } from './retention.ts';
 
 /** As many registrations of the same bytes in one project as one transaction can revoke together. */
-const SAME_MAX = 20;
+const SAME_MAX = 18;
 
 export async function findArtifact(projectId: string, id: string): Promise<Artifact> {
   const artifact = await findAnyArtifact(id);
@@ -32,7 +41,7 @@ export async function findArtifacts(ids: string[]): Promise<Artifact[]> {
 
 /** The artifact, and that its bytes are registered here: what is about to be removed from the store cannot be. */
 export function insertArtifact(artifact: Artifact): Write[] {
-  const { id, project_id, digest } = artifact;
+  const { id, project_id, digest, repository, created_at } = artifact;
   return [
     requireThat(
       projectKey(project_id),
@@ -44,9 +53,22 @@ export function insertArtifact(artifact: Artifact): Write[] {
       contentKey(digest, project_id),
       {
         update: 'ADD artifact_ids :id',
-        condition:
-          'attribute_not_exists(collecting_at) AND (attribute_not_exists(artifact_ids) OR size(artifact_ids) < :most)',
+        condition: 'attribute_not_exists(artifact_ids) OR size(artifact_ids) < :most',
         values: { ':id': new Set([id]), ':most': SAME_MAX },
+      },
+      'artifact.too_many',
+    ),
+    requireThat(
+      revokedContentKey(digest, project_id),
+      { condition: 'attribute_not_exists(pk)' },
+      'artifact.revoked',
+      'These bytes were revoked in this project.',
+    ),
+    requireThat(
+      repositoryKey(repository),
+      {
+        condition: 'attribute_not_exists(collecting_until) OR collecting_until < :now',
+        values: { ':now': created_at },
       },
       'artifact.collected',
     ),
@@ -87,6 +109,15 @@ export function removeArtifact({ id, project_id, digest, revision }: Artifact): 
         update: 'DELETE artifact_ids :id',
         condition: 'attribute_exists(pk)',
         values: { ':id': new Set([id]) },
+      },
+      'request.conflict',
+    ),
+    remove(
+      artifactPromotionKey(id),
+      {
+        condition: 'attribute_not_exists(pk) OR #status <> :running',
+        names: { '#status': 'status' },
+        values: { ':running': 'running' },
       },
       'request.conflict',
     ),

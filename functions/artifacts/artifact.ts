@@ -71,6 +71,7 @@ export const Artifact = v.object({
   source_uri: v.string(),
   digest: v.string(),
   media_type: v.string(),
+  /** Of what the digest is of: a manifest or a file. How much a host pulls is told for each platform. */
   size_bytes: v.number(),
   /** As its team called it; it decides nothing. */
   tag: v.optional(v.string()),

@@ -73,6 +73,11 @@ export const contentKey = (digest: string, projectId: string): Key => ({
   pk: contentPartition(digest),
   sk: `${PROJECT_ROWS}${projectId}`,
 });
+/** That a project revoked these bytes: they are never registered there again. */
+export const revokedContentKey = (digest: string, projectId: string): Key => ({
+  pk: contentPartition(digest),
+  sk: `${REVOKED_ROWS}${projectId}`,
+});
 /** An instance that runs these bytes: it puts this row as it starts and takes it away as it ends. */
 export const instanceUseKey = (digest: string, instanceId: string): Key => ({
   pk: contentPartition(digest),

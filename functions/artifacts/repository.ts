@@ -19,8 +19,12 @@ export const objectKeyOf = (file: {
 }): string => {
   const { project_id, app_slug, app_version, artifact_name, variant } = file;
   const name = variant === undefined ? artifact_name : `${artifact_name}@${variant}`;
-  return `projects/${project_id}/artifacts/${app_slug}/${app_version}/${name}`;
+  return `${filesOf(project_id, app_slug)}${app_version}/${name}`;
 };
+
+/** Below it lie all files a project publishes for an app. */
+export const filesOf = (projectId: string, appSlug: string): string =>
+  `projects/${projectId}/artifacts/${appSlug}/`;
 
 export const fileUri = (objectKey: string): string => `artifact_store://${objectKey}`;
 

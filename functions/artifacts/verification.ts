@@ -5,20 +5,22 @@ import * as v from 'valibot';
 /** Every reason not to trust, in the order they are looked for. Part of the API: callers match on it. */
 export const TRUST_FAULTS = [
   'policy.none',
+  'content.absent',
   'signature.none',
   'signature.format',
   'signature.malformed',
-  'signature.content_type',
-  'signature.critical',
-  'signature.scheme',
   'chain.malformed',
   'signature.algorithm',
+  'signature.content_type',
+  'signature.scheme',
+  'signature.critical',
   'signature.bytes',
   'chain.untrusted',
   'chain.usage',
+  'signature.time',
   'chain.validity',
-  'chain.revoked',
   'signature.expired',
+  'chain.revoked',
   'signature.target',
   'identity.not_accepted',
   'provenance.none',
@@ -29,7 +31,6 @@ export const TRUST_FAULTS = [
   'provenance.build_type',
   'provenance.source',
   'provenance.parameters',
-  'content.absent',
 ] as const;
 export type TrustFault = (typeof TRUST_FAULTS)[number];
 
@@ -82,4 +83,6 @@ export interface Attachment {
 export interface Evidence {
   signatures: Attachment[];
   provenances: Attachment[];
+  /** The artifact itself is not where it was registered. */
+  isContentAbsent?: boolean;
 }

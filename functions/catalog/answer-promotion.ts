@@ -6,6 +6,6 @@ import { answerWorkflow } from './promotion-execution.ts';
 
 /** What an answered smoke run leads to. The token is the one of now, not of when the verdict came. */
 export async function answerPromotion(_ctx: Context, event: PlatformEvent): Promise<void> {
-  const { promotion, version } = await findToldPromotion(event);
-  if (promotion && isAnswerable(promotion, version)) await answerWorkflow(promotion);
+  const told = await findToldPromotion(event);
+  if (told && isAnswerable(told.promotion, told)) await answerWorkflow(told.promotion);
 }

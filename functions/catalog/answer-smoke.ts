@@ -1,7 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
 import { command } from '../platform/endpoint.ts';
-import { placeOfApp } from './app.ts';
-import { findRelease } from './find-release.ts';
+import { findPromotableVersion } from './promotable-version.ts';
 import { aboutPromotion, AnswerSmoke, SmokeAnswered, subjectOfPromotion } from './promotion.ts';
 import { answerSmoke as answer } from './promotion-steps.ts';
 import { savePromotion } from './promotion-store.ts';
@@ -18,17 +17,18 @@ export const answerSmoke = command(
     refusals: ['app.unknown', 'version.unknown', 'promotion.not_waiting'],
   },
   async (ctx, { params, body }) => {
-    const { app, version, promotion } = await findRelease(params);
+    const at = await findPromotableVersion(params);
+    const { promotion, place } = at;
     const answered = answer(promotion, body, nameActor(ctx.actor), ctx.now());
     return {
       subject: subjectOfPromotion(answered),
       before: promotion && aboutPromotion(promotion),
       after: { ...aboutPromotion(answered), smoke: answered.gates.smoke },
       reason: body.notes,
-      place: placeOfApp(app),
+      place,
       writes: [savePromotion(promotion, answered)],
       events: [SmokeAnswered(answered)],
-      reply: { ...viewPromotion(answered, version, true) },
+      reply: { ...viewPromotion(answered, at, true) },
     };
   },
 );

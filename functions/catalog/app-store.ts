@@ -32,25 +32,30 @@ const COUNT_APP = {
 
 /** Puts the app's row in place of the one that was read, or of none; whoever remembers the catalogue will know. */
 export function saveApp(before: App | undefined, after: App): Write[] {
+  return [putApp(before, after), countChange(before ? COUNT_CHANGE : COUNT_APP)];
+}
+
+/** The same for several that are there. */
+export function saveApps(changes: { before: App; after: App }[]): Write[] {
+  if (changes.length === 0) return [];
+  return [...changes.map(({ before, after }) => putApp(before, after)), countChange(COUNT_CHANGE)];
+}
+
+function putApp(before: App | undefined, after: App): Write {
   const condition = before
     ? { ConditionExpression: 'revision = :before', ExpressionAttributeValues: { ':before': before.revision } }
     : { ConditionExpression: 'attribute_not_exists(pk)' };
-  return [
-    {
-      action: { Put: { TableName: controlTable(), Item: { ...appKey(after.slug), ...after }, ...condition } },
-      refusal: 'request.conflict',
-    },
-    {
-      action: {
-        Update: {
-          TableName: controlTable(),
-          Key: catalogHeadKey(),
-          ...(before ? COUNT_CHANGE : COUNT_APP),
-        },
-      },
-      refusal: 'app.too_many',
-    },
-  ];
+  return {
+    action: { Put: { TableName: controlTable(), Item: { ...appKey(after.slug), ...after }, ...condition } },
+    refusal: 'request.conflict',
+  };
+}
+
+function countChange(count: typeof COUNT_CHANGE | typeof COUNT_APP): Write {
+  return {
+    action: { Update: { TableName: controlTable(), Key: catalogHeadKey(), ...count } },
+    refusal: 'app.too_many',
+  };
 }
 
 /** Puts the version's row in place of the one that was read: a change of its status, or of a draft. */

@@ -35,6 +35,8 @@ export const VersionEntry = v.object({
   /** Launchable by its publisher's projects, listed to no one else. */
   internal: v.boolean(),
   canary: v.optional(CanaryAudience),
+  /** Its artifacts that lost their trust since, and how: until they have it again, nobody launches it. */
+  untrusted: v.optional(v.record(v.string(), v.picklist(['unverified', 'revoked']))),
 });
 export type VersionEntry = v.InferOutput<typeof VersionEntry>;
 

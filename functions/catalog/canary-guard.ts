@@ -14,7 +14,7 @@ export const AskedAudience = v.strictObject({
   project_ids: v.optional(v.pipe(v.array(Id), v.maxLength(100))),
 });
 
-/** What a canary is to be when nobody says otherwise. */
+/** What the canary of a version is to be when nobody says otherwise, and that of an artifact. */
 export const CANARY_DEFAULTS = {
   percent: 10,
   project_ids: [] as string[],
@@ -22,22 +22,33 @@ export const CANARY_DEFAULTS = {
   failure_percent_max: 20,
   instances_min: 3,
 };
+export const BAKE_DEFAULTS = { bake_seconds: 0 };
 
 /** As many instances as one canary is judged by; those that come later change nothing. */
 export const OBSERVED_MAX = 1000;
 
-export const Canary = v.object({
-  percent: v.number(),
-  project_ids: v.array(v.string()),
+/** How long something stays in canary. An artifact does no more: by itself nobody launches it. */
+export const Bake = v.object({
   bake_seconds: v.number(),
-  failure_percent_max: v.number(),
-  /** With fewer instances than this, a failure says nothing. */
-  instances_min: v.number(),
   began_at: v.optional(v.string()),
   bake_until: v.optional(v.string()),
   ended_at: v.optional(v.string()),
 });
+export type Bake = v.InferOutput<typeof Bake>;
+
+export const Canary = v.object({
+  ...Bake.entries,
+  percent: v.number(),
+  project_ids: v.array(v.string()),
+  failure_percent_max: v.number(),
+  /** With fewer instances than this, a failure says nothing. */
+  instances_min: v.number(),
+});
 export type Canary = v.InferOutput<typeof Canary>;
+
+/** Whether it is tried out by some, and judged by how it does there. */
+export const isTried = (canary: Canary | Bake | undefined): canary is Canary =>
+  canary !== undefined && 'instances_min' in canary;
 
 /** The instances that came up, and those that failed; one may do both. */
 export interface Observed {
@@ -58,12 +69,12 @@ export function tallyOf({ running_ids, failed_ids }: Observed): Tally {
 }
 
 /** Whether it is under way: instances count only then. */
-export function isOpen(canary: Canary | undefined): boolean {
+export function isOpen(canary: Bake | undefined): boolean {
   return canary?.began_at !== undefined && canary.ended_at === undefined;
 }
 
-export function isFailing(canary: Canary | undefined, observed: Observed): boolean {
-  if (!canary || !isOpen(canary)) return false;
+export function isFailing(canary: Canary | Bake | undefined, observed: Observed): boolean {
+  if (!isTried(canary) || !isOpen(canary)) return false;
   const tally = tallyOf(observed);
   return (
     tally.observed >= canary.instances_min && tally.failed * 100 > canary.failure_percent_max * tally.observed

@@ -1,15 +1,15 @@
 import { refuse } from '../platform/errors.ts';
 import { task } from '../platform/task.ts';
 import { lintManifest, type Manifest } from '../manifests/manifest.ts';
-import { PromotionStep } from './promotion.ts';
+import { VersionStep } from './promotion.ts';
 import { recordLint } from './promotion-steps.ts';
-import { findPromotionWithManifest, keepPromotion } from './promotion-store.ts';
+import { findManifest, keepPromotion } from './promotion-store.ts';
 
 /** The first gate. What it finds is kept on the promotion, where whoever has to mend it will look. */
-export const handler = task(PromotionStep, async (ctx, { app_slug, version, operation_id }) => {
-  const { manifest } = await findPromotionWithManifest(app_slug, version);
+export const handler = task(VersionStep, async (ctx, { subject, operation_id }) => {
+  const manifest = await findManifest(subject);
   const problems = lintManifest(manifest as Manifest);
-  await keepPromotion(app_slug, version, ({ promotion }) =>
+  await keepPromotion(subject, (promotion) =>
     promotion.operation_id === operation_id && promotion.step === 'checking'
       ? recordLint(promotion, problems, ctx.now())
       : undefined,

@@ -3,10 +3,8 @@ import { command } from '../platform/endpoint.ts';
 import { decideMove } from './decide-move.ts';
 import { findRelease } from './find-release.ts';
 import { MaybeReason } from './promotion.ts';
-import { GRACE_SECONDS_DEFAULT, GRACE_SECONDS_MAX } from './transition.ts';
+import { GRACE_SECONDS_DEFAULT, GraceSeconds } from './transition.ts';
 import { VersionParams, VersionView, viewVersion } from './version.ts';
-
-const GraceSeconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(GRACE_SECONDS_MAX));
 
 export const deprecateVersion = command(
   {

@@ -7,7 +7,7 @@ import { failureOf } from './promotion-repair.ts';
 
 const EndPromotion = v.object({ ...PromotionStep.entries, error: WorkflowError });
 
-/** The version keeps the status it has; the promotion says what went wrong. */
+/** What was promoted keeps the status it has; the promotion says what went wrong. */
 export const handler = task(EndPromotion, (ctx, { error, ...promotion }) =>
   failPromotion(ctx, promotion, failureOf(error)),
 );

@@ -1,21 +1,28 @@
 import type { Actor } from '../platform/actor.ts';
 import { commitDecision } from '../platform/change.ts';
 import type { Context } from '../platform/context.ts';
-import { placeOfApp } from './app.ts';
-import { aboutPromotion, type Failure, PromotionFailed, subjectOfPromotion } from './promotion.ts';
+import { findPromotable } from './find-promotable.ts';
+import {
+  aboutPromotion,
+  actionOf,
+  type Failure,
+  PromotionFailed,
+  type Subject,
+  subjectOfPromotion,
+} from './promotion.ts';
 import { fail } from './promotion-steps.ts';
-import { findPromotion, savePromotion } from './promotion-store.ts';
+import { savePromotion } from './promotion-store.ts';
 
 /** Ends a promotion that cannot go on; one that has ended, or has made place for another, stays as it is. */
 export async function failPromotion(
   ctx: Context,
-  { app_slug, version, operation_id }: { app_slug: string; version: string; operation_id: string },
+  { subject, operation_id }: { subject: Subject; operation_id: string },
   error: Failure,
   by?: Actor,
 ): Promise<void> {
-  await commitDecision(ctx, 'catalog.version.fail_promotion', async () => {
-    const { app, promotion } = await findPromotion(app_slug, version);
-    if (!app || promotion?.operation_id !== operation_id || promotion.status !== 'running') return undefined;
+  await commitDecision(ctx, actionOf(subject, 'fail_promotion'), async () => {
+    const { promotion, place } = await findPromotable(subject);
+    if (promotion?.operation_id !== operation_id || promotion.status !== 'running') return undefined;
     const failed = fail(promotion, error, ctx.now());
     return {
       subject: subjectOfPromotion(failed),
@@ -23,7 +30,7 @@ export async function failPromotion(
       after: { ...aboutPromotion(failed), error },
       reason: error.detail,
       actor: by ?? promotion.actor,
-      place: placeOfApp(app),
+      place,
       writes: [savePromotion(promotion, failed)],
       events: [PromotionFailed(failed)],
     };

@@ -4,7 +4,7 @@ import { judge } from '../platform/permissions.ts';
 import { isPublisher } from './app.ts';
 import { findPromotionAtOnce } from './promotion-store.ts';
 import { PromotionView, viewPromotion } from './promotion-view.ts';
-import { VersionParams } from './version.ts';
+import { pathOfVersion, VersionParams } from './version.ts';
 
 export const getPromotion = query(
   {
@@ -17,6 +17,7 @@ export const getPromotion = query(
     const { version, promotion } = await findPromotionAtOnce(params.app_slug, params.version);
     // Whether there is such a version is nothing to anybody else.
     if (!version || !promotion || !isPublisher(ctx.grants, version)) throw refuse('promotion.unknown');
-    return viewPromotion(promotion, version, judge(ctx.grants, 'apps.catalog.publish', {}) === 'allowed');
+    const ofPlatform = judge(ctx.grants, 'apps.catalog.publish', {}) === 'allowed';
+    return viewPromotion(promotion, { ...version, path: pathOfVersion(version) }, ofPlatform);
   },
 );

@@ -3,7 +3,7 @@ import { commitDecision } from '../platform/change.ts';
 import type { Context } from '../platform/context.ts';
 import type { PlatformEvent } from '../platform/events.ts';
 import { Slug } from '../platform/name.ts';
-import { describeTally, isFailing } from './canary-guard.ts';
+import { describeTally, isFailing, isTried } from './canary-guard.ts';
 import { decideMove } from './decide-move.ts';
 import { rollBack } from './promotion-steps.ts';
 import { countInstance, findPromotion } from './promotion-store.ts';
@@ -23,16 +23,16 @@ export async function observeInstance(ctx: Context, event: PlatformEvent): Promi
   const { app_instance_id: id, app_slug, version } = v.parse(InstanceTold, event.data);
   const list = event.type === INSTANCE_FAILED ? 'failed_ids' : 'running_ids';
   const isCounted = await countInstance(app_slug, version, { id, list, at: event.occurred_at });
-  if (isCounted) await judgeCanary(ctx, app_slug, version);
+  if (isCounted) await judgeCanary(ctx, { app_slug, version });
 }
 
 const GUARD = { kind: 'platform', id: 'canary-guard' } as const;
 
 /** Takes a canary back to staged when too many of its instances fail, whether or not its promotion still runs. */
-export async function judgeCanary(ctx: Context, slug: string, number: string): Promise<void> {
+export async function judgeCanary(ctx: Context, named: { app_slug: string; version: string }): Promise<void> {
   await commitDecision(ctx, 'catalog.version.roll_back', async () => {
-    const { app, version, promotion } = await findPromotion(slug, number);
-    if (!app || version?.status !== 'canary' || !promotion?.canary) return undefined;
+    const { app, version, promotion } = await findPromotion(named.app_slug, named.version);
+    if (!app || version?.status !== 'canary' || !isTried(promotion?.canary)) return undefined;
     if (!isFailing(promotion.canary, promotion)) return undefined;
     const reason = `Too many instances fail: ${describeTally(promotion.canary, promotion)}.`;
     const error = { code: 'canary.failing', detail: reason };

@@ -8,7 +8,7 @@ import { versionSortKey } from './version-number.ts';
 /** Every app stands in one partition, so that all of them are one consistent read. */
 export const CATALOG_PARTITION = 'CATALOG';
 
-/** What belongs to one app: its versions, their manifests, artifacts and promotions. */
+/** What belongs to one app: its versions, their manifests and promotions. */
 export const APP_PARTITIONS = 'APP#*';
 
 /** Promotions that have not ended, in gsi1, by when they were asked for. An ended one leaves the index. */
@@ -36,11 +36,6 @@ export const manifestKey = (slug: string, version: string): Key => ({
 export const promotionKey = (slug: string, version: string): Key => ({
   pk: appPartition(slug),
   sk: `PROMOTION#${versionSortKey(version)}`,
-});
-/** What was registered for one name in the manifest's list of artifacts, and one variant of it. */
-export const artifactKey = (slug: string, version: string, name: string, variant = ''): Key => ({
-  pk: appPartition(slug),
-  sk: `ARTIFACT#${versionSortKey(version)}#${name}#${variant}`,
 });
 
 /** All entitlements of a place are one item: one read tells everything its people may launch. */

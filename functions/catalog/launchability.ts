@@ -15,6 +15,7 @@ const REASONS = [
   'entitlement.no_instances',
   'version.none_active',
   'version.pinned_unavailable',
+  'artifact.untrusted',
   'mode.not_allowed',
   'scope.not_allowed',
 ] as const;
@@ -69,11 +70,15 @@ type Verdict = Pick<ProjectAppView, 'entitled' | 'launchable' | 'launch_version'
 export function judgeLaunch(offer: App, project: Launcher, says: Says): Verdict {
   const effective = effectiveOf(offer, says);
   const open = openVersions(offer, project.id);
-  const launch_version = open.find((version) => isPinned(version, effective.version_pins)) ?? null;
+  const pinned = open.filter((version) => isPinned(version, effective.version_pins));
+  const launch_version = pinned.find((version) => !offer.versions[version]?.untrusted) ?? null;
+  const [blocked] = pinned;
   const reasons = [
     ...(project.status === 'archived' ? [ARCHIVED] : []),
     ...reasonsNotEntitled(says),
-    ...(launch_version === null ? [reasonWithoutVersion(open, effective)] : []),
+    ...(launch_version === null
+      ? [blocked === undefined ? reasonWithoutVersion(open, effective) : reasonUntrusted(offer, blocked)]
+      : []),
     ...(effective.enabled ? reasonsOfPolicy(offer, effective) : []),
   ];
   return { entitled: effective.enabled, launchable: reasons.length === 0, launch_version, reasons };
@@ -133,6 +138,15 @@ function reasonWithoutVersion(open: string[], { version_pins }: Effective): Reas
     code: 'version.pinned_unavailable',
     detail: `Launchable is ${open.join(', ')}; the versions pinned are ${pinned}.`,
     hint: 'Ask a project admin to change the version pins.',
+  };
+}
+
+function reasonUntrusted({ versions }: App, version: string): Reason {
+  const lost = Object.entries(versions[version]?.untrusted ?? {});
+  return {
+    code: 'artifact.untrusted',
+    detail: `Version ${version} is not launched: ${lost.map(([name, state]) => `its artifact “${name}” is ${state}`).join(', ')}.`,
+    hint: 'Ask its publisher to have the artifact verified again, or to publish a version with another.',
   };
 }
 

@@ -1,8 +1,9 @@
 import { command } from '../platform/endpoint.ts';
+import { findPromotableVersion, PROMOTION_REFUSALS } from './promotable-version.ts';
 import { PromoteVersion } from './promotion.ts';
 import { planPromotion } from './promotion-plan.ts';
 import { PromotionView } from './promotion-view.ts';
-import { PROMOTION_REFUSALS, requestPromotion } from './request-promotion.ts';
+import { requestPromotion } from './request-promotion.ts';
 import { VersionParams } from './version.ts';
 
 export const promoteVersion = command(
@@ -15,8 +16,8 @@ export const promoteVersion = command(
     status: 202,
     refusals: [...PROMOTION_REFUSALS, 'version.artifacts_unready'],
   },
-  (ctx, { params, body }) =>
-    requestPromotion(ctx, params, body.reason, ({ version, promotion }, request) =>
-      planPromotion(promotion, version, body, request),
-    ),
+  async (ctx, { params, body }) => {
+    const at = await findPromotableVersion(params);
+    return requestPromotion(ctx, at, body.reason, (request) => planPromotion(at, body, request));
+  },
 );

@@ -8,9 +8,9 @@ import { keepPromotion } from './promotion-store.ts';
 
 /** Started twice, it runs once: the execution bears the operation's id. */
 export async function startWorkflow(promotion: Promotion, now: Date): Promise<void> {
-  const { operation_id, app_slug, version } = promotion;
+  const { operation_id, subject } = promotion;
   await startExecution(environment('PROMOTION_MACHINE_ARN'), operation_id, executionInput(promotion));
-  await keepPromotion(app_slug, version, ({ promotion: current }) =>
+  await keepPromotion(subject, (current) =>
     current.operation_id === operation_id && current.status === 'running' && current.started_at === undefined
       ? start(current, now)
       : undefined,

@@ -1,16 +1,25 @@
-// How a promotion begins: what may be asked of a version, and what that is to become. Rules only; nothing here knows
-// AWS.
+// How a promotion begins: what may be asked of a version or an artifact, and what that is to become. Rules only;
+// nothing here knows AWS.
 
 import type { Actor } from '../platform/actor.ts';
 import { refuse } from '../platform/errors.ts';
 import type { VersionStatus } from './app.ts';
-import { type Canary, CANARY_DEFAULTS } from './canary-guard.ts';
-import { PROMOTED_TO, type PromoteVersion, type Promotion, type Step, type Target } from './promotion.ts';
+import { type Bake, BAKE_DEFAULTS, type Canary, CANARY_DEFAULTS } from './canary-guard.ts';
+import type { Promotable } from './promotable.ts';
+import {
+  PROMOTED_TO,
+  type PromoteVersion,
+  type Promotion,
+  type Step,
+  type Subject,
+  type Target,
+} from './promotion.ts';
 import { arriveAt, begunAt } from './promotion-steps.ts';
-import { requireUnused } from './transition.ts';
-import type { Version } from './version.ts';
 
 const AHEAD = ['draft', ...PROMOTED_TO] as const satisfies VersionStatus[];
+
+/** What is asked for; of the canary of an artifact, only how long. */
+export type Asked = Omit<PromoteVersion, 'reason'>;
 
 /** Who asks, why, and under which ids it will be found. */
 export interface Request {
@@ -21,60 +30,52 @@ export interface Request {
   now: Date;
 }
 
-const FIRST_STEP = {
-  draft: 'checking',
-  staged: 'beginning_canary',
-  canary: 'baking',
-  deprecated: 'awaiting_grace',
-} as const satisfies Partial<Record<VersionStatus, Step>>;
+type Standing = Pick<Promotable, 'subject' | 'status' | 'promotion' | 'retire_after'>;
 
-/** The next promotion of a version, in place of the last one. */
-export function planPromotion(
-  last: Promotion | undefined,
-  version: Version,
-  asked: PromoteVersion,
-  request: Request,
-): Promotion {
-  requireNoneRunning(last);
-  requireAhead(version, asked.target);
-  const canary = asked.target === 'staged' ? undefined : planCanary(last, version, asked);
-  return plan(last, version, asked.target, request, { canary });
+/** What is the same for both, but is called or begun otherwise. */
+const OF_KIND = {
+  version: { wrong: 'version.wrong_status', canary: CANARY_DEFAULTS },
+  artifact: { wrong: 'artifact.wrong_state', canary: BAKE_DEFAULTS },
+} as const;
+
+/** The next promotion, in place of the last one. */
+export function planPromotion(at: Standing, asked: Asked, request: Request): Promotion {
+  requireNoneRunning(at.promotion);
+  requireAhead(at, asked.target);
+  return plan(at, asked.target, request, asked.target === 'staged' ? {} : { canary: planCanary(at, asked) });
 }
 
-/** The way out of a deprecated version nobody uses. */
-export function planRetirement(last: Promotion | undefined, version: Version, request: Request): Promotion {
-  requireNoneRunning(last);
-  if (version.status !== 'deprecated') {
-    throw refuse('version.wrong_status', {
-      detail: `The version is ${version.status}; only a deprecated one can be retired.`,
+/** The way out for a deprecated one nobody uses. */
+export function planRetirement(at: Standing, request: Request): Promotion {
+  const { subject, status, promotion, retire_after } = at;
+  requireNoneRunning(promotion);
+  if (status !== 'deprecated') {
+    throw refuse(OF_KIND[subject.kind].wrong, {
+      detail: `The ${subject.kind} is ${status}; only a deprecated one can be retired.`,
     });
   }
-  requireUnused(version);
-  const grace_until = version.retire_after ?? request.now.toISOString();
-  return plan(last, version, 'retired', request, { grace_until });
+  return plan(at, 'retired', request, { grace_until: retire_after ?? request.now.toISOString() });
 }
 
 function plan(
-  last: Promotion | undefined,
-  version: Version,
+  { subject, status, promotion: last }: Standing,
   target: Target,
   { operationId, correlationId, actor, reason, now }: Request,
   more: Pick<Promotion, 'canary' | 'grace_until'>,
 ): Promotion {
   if (actor.kind === 'anonymous') throw refuse('auth.missing');
-  const step = FIRST_STEP[version.status as keyof typeof FIRST_STEP];
+  const step = firstStepOf(subject, status);
   const promotion: Promotion = {
     operation_id: operationId,
-    app_slug: version.app_slug,
-    version: version.version,
-    from: version.status,
+    subject,
+    from: status,
     target,
     status: 'running',
     step,
     gates: {},
     ...more,
     // A canary that goes on keeps its count.
-    ...(version.status === 'canary' && { running_ids: last?.running_ids, failed_ids: last?.failed_ids }),
+    ...(status === 'canary' && { running_ids: last?.running_ids, failed_ids: last?.failed_ids }),
     actor,
     reason,
     correlation_id: correlationId,
@@ -85,36 +86,50 @@ function plan(
   return arriveAt(promotion, step, now);
 }
 
+/** A version is checked where it leaves draft; an artifact is verified again wherever it stands. */
+function firstStepOf({ kind }: Subject, from: VersionStatus): Step {
+  if (from === 'deprecated') return 'awaiting_grace';
+  if (kind === 'artifact') return 'verifying';
+  return from === 'draft' ? 'checking' : nextStepFrom(from);
+}
+
+/** Past what the promotion begins with, by where it began. */
+export function nextStepFrom(from: VersionStatus): Step {
+  if (from === 'draft') return 'staging';
+  return from === 'staged' ? 'beginning_canary' : 'baking';
+}
+
 function requireNoneRunning(last: Promotion | undefined): void {
   if (last?.status !== 'running') return;
   const detail = `It was asked for at ${last.requested_at} and is on its way to ${last.target}.`;
   throw refuse('promotion.in_progress', { detail });
 }
 
-function requireAhead({ status }: Version, target: Target): void {
+function requireAhead({ subject, status }: Standing, target: Target): void {
   const order: readonly string[] = AHEAD;
   const isOnTheWay = order.includes(status) && status !== 'active';
   if (isOnTheWay && order.indexOf(status) < order.indexOf(target)) return;
-  throw refuse('version.wrong_status', {
-    detail: `The version is ${status}; ${target} does not lie ahead of it.`,
+  throw refuse(OF_KIND[subject.kind].wrong, {
+    detail: `The ${subject.kind} is ${status}; ${target} does not lie ahead of it.`,
   });
 }
 
 /** A canary that has begun goes on with those who have it; how it is judged may be said anew. */
-function planCanary(last: Promotion | undefined, { status }: Version, asked: PromoteVersion): Canary {
+function planCanary({ subject, status, promotion: last }: Standing, asked: Asked): Canary | Bake {
   const { bake_seconds, failure_percent_max, instances_min } = asked;
   const said = definedOf({ bake_seconds, failure_percent_max, instances_min });
+  const { canary: defaults, wrong } = OF_KIND[subject.kind];
   if (status !== 'canary') {
     const { percent, project_ids } = asked.canary ?? {};
     const audience = definedOf({ percent, project_ids: project_ids && canonical(project_ids) });
-    return { ...CANARY_DEFAULTS, ...audience, ...said };
+    return { ...defaults, ...audience, ...said };
   }
   if (asked.canary) {
-    throw refuse('version.wrong_status', {
+    throw refuse(wrong, {
       detail: 'The canary has begun; who gets it can be chosen again after a rollback.',
     });
   }
-  const canary: Canary = { ...CANARY_DEFAULTS, ...last?.canary, ...said };
+  const canary: Canary | Bake = { ...defaults, ...last?.canary, ...said };
   return canary.began_at === undefined ? canary : begunAt(canary, new Date(canary.began_at));
 }
 
@@ -133,16 +148,14 @@ export function firstRankOf({ from, target }: Promotion): Exclude<Target, 'retir
 
 /** Everything the workflow is told. Ids only: each step reads again what it decides on. */
 export function executionInput(promotion: Promotion): Record<string, unknown> {
-  const { operation_id, correlation_id, app_slug, version, from, requested_at } = promotion;
+  const { operation_id, correlation_id, subject, from, requested_at } = promotion;
   const until = promotion.grace_until ?? promotion.canary?.bake_until ?? requested_at;
   return {
-    // Artifacts will be promoted by the same machine.
-    kind: 'version',
+    subject,
     operation_id,
     correlation_id,
-    app_slug,
-    version,
-    start_at: from,
+    start_at: firstStepOf(subject, from),
+    go_on_at: nextStepFrom(from),
     step: { decision: 'go_on', until },
   };
 }

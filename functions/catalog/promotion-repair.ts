@@ -3,8 +3,8 @@
 import { secondsAfter } from '../platform/clock.ts';
 import { PROBLEMS } from '../platform/errors.ts';
 import { causeOf, type WorkflowError } from '../platform/workflow-error.ts';
+import type { Promotable } from './promotable.ts';
 import type { Failure, Promotion } from './promotion.ts';
-import type { Version } from './version.ts';
 
 /** The stream is given this long to start what was asked for. */
 const START_SECONDS_MAX = 60;
@@ -31,23 +31,19 @@ export const STALLED: Failure = {
 export type Sweep = 'wait' | 'start' | 'answer' | 'fail';
 
 /** What is to be done about a promotion in case nobody else does. */
-export function sweepOf(
-  promotion: Promotion,
-  version: Pick<Version, 'instance_count'> | undefined,
-  now: Date,
-): Sweep {
+export function sweepOf(promotion: Promotion, at: Pick<Promotable, 'instance_count'>, now: Date): Sweep {
   if (promotion.status !== 'running') return 'wait';
   if (now > new Date(promotion.deadline_at)) return 'fail';
   if (promotion.started_at === undefined)
     return now > secondsAfter(new Date(promotion.requested_at), START_SECONDS_MAX) ? 'start' : 'wait';
-  return isAnswerable(promotion, version) ? 'answer' : 'wait';
+  return isAnswerable(promotion, at) ? 'answer' : 'wait';
 }
 
 /** Whether what the workflow waits for is there. */
 export function isAnswerable(
   { step, task_token }: Promotion,
-  version: Pick<Version, 'instance_count'> | undefined,
+  { instance_count }: Pick<Promotable, 'instance_count'>,
 ): boolean {
   if (task_token === undefined) return false;
-  return step === 'smoke_answered' || (step === 'awaiting_last_instance' && version?.instance_count === 0);
+  return step === 'smoke_answered' || (step === 'awaiting_last_instance' && instance_count === 0);
 }

@@ -3,7 +3,8 @@
 
 import { secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
-import { type Canary, CANARY_DEFAULTS, isOpen } from './canary-guard.ts';
+import { type Bake, type Canary, isOpen } from './canary-guard.ts';
+import type { Promotable } from './promotable.ts';
 import {
   type AnswerSmoke,
   type Failure,
@@ -13,7 +14,6 @@ import {
   STEPS,
   type Target,
 } from './promotion.ts';
-import type { Version } from './version.ts';
 
 /** How long the workflow waits for people and for instances: its definition says the same. */
 export const SMOKE_SECONDS_MAX = 14 * 24 * 3600;
@@ -21,7 +21,7 @@ export const LAST_INSTANCE_SECONDS_MAX = 7 * 24 * 3600;
 /** A step that lasts longer than it may by this much is not coming back. */
 const SLACK_SECONDS = 3600;
 
-export const begunAt = (canary: Canary, began: Date): Canary => ({
+export const begunAt = (canary: Canary | Bake, began: Date): Canary | Bake => ({
   ...canary,
   began_at: began.toISOString(),
   bake_until: secondsAfter(began, canary.bake_seconds).toISOString(),
@@ -78,16 +78,32 @@ export function answerSmoke(
   return { ...arriveAt(promotion, 'smoke_answered', now), gates: { ...promotion.gates, smoke } };
 }
 
+/** What came of looking at an artifact's signature; trusted, it goes on from where it stands. */
+export function recordVerification(
+  promotion: Promotion,
+  { verdict, fault }: { verdict: 'verified' | 'refused'; fault?: Failure },
+  next: Step,
+  now: Date,
+): Promotion {
+  const verification = { verdict, at: now.toISOString(), ...(fault && { fault }) };
+  const recorded = { ...promotion, gates: { ...promotion.gates, verification } };
+  return verdict === 'verified' ? arriveAt(recorded, next, now) : recorded;
+}
+
 export function awaitLastInstance(promotion: Promotion, taskToken: string, now: Date): Promotion {
   return { ...arriveAt(promotion, 'awaiting_last_instance', now), task_token: taskToken };
 }
 
-const beginCanary = (promotion: Promotion, now: Date): Promotion => ({
-  ...promotion,
-  canary: begunAt({ ...CANARY_DEFAULTS, ...promotion.canary, ended_at: undefined }, now),
-  running_ids: undefined,
-  failed_ids: undefined,
-});
+function beginCanary(promotion: Promotion, now: Date): Promotion {
+  const { canary } = promotion;
+  if (!canary) throw new Error('The promotion was not to have a canary.');
+  return {
+    ...promotion,
+    canary: begunAt({ ...canary, ended_at: undefined }, now),
+    running_ids: undefined,
+    failed_ids: undefined,
+  };
+}
 
 /** After a transition: at the next step, or at the end where that was the target. */
 export function advance(promotion: Promotion, to: Target, now: Date): Promotion {
@@ -97,12 +113,12 @@ export function advance(promotion: Promotion, to: Target, now: Date): Promotion 
   return arriveAt({ ...closed, task_token: undefined }, to === 'staged' ? 'beginning_canary' : 'baking', now);
 }
 
-/** The version is staged again; why, where it was not a person who decided. */
+/** It is staged again; why, where it was not a person who decided. */
 export function rollBack(promotion: Promotion, now: Date, error?: Failure): Promotion {
   return { ...end(closeCanary(promotion, now), 'rolled_back', now), error };
 }
 
-/** The version keeps the status it has. */
+/** What was promoted keeps the status it has. */
 export function fail(promotion: Promotion, error: Failure, now: Date): Promotion {
   return { ...end(promotion, 'failed', now), error };
 }
@@ -130,7 +146,7 @@ export interface Outcome {
 
 /** The steps from which each transition is made. */
 const MADE_FROM: Record<Target, readonly Step[]> = {
-  staged: ['smoke_answered'],
+  staged: ['smoke_answered', 'staging'],
   canary: ['beginning_canary'],
   active: ['baking'],
   retired: ['awaiting_grace', 'awaiting_last_instance'],
@@ -152,7 +168,7 @@ export function outcomeOf(
     return { decision: promotion.error ? 'rolled_back' : 'over', until };
   if (promotion.status === 'failed') return { decision: 'over', until };
   if (MADE_FROM[to].includes(promotion.step)) return undefined;
-  if (STEPS.indexOf(promotion.step) > STEPS.indexOf(MADE_FROM[to][0] as Step))
+  if (STEPS.indexOf(promotion.step) > STEPS.indexOf(MADE_FROM[to].at(-1) as Step))
     return { decision: 'go_on', until };
   throw refuse('promotion.not_waiting', { detail: `The promotion is still at “${promotion.step}”.` });
 }
@@ -160,16 +176,29 @@ export function outcomeOf(
 const NO_TIME = new Date(0).toISOString();
 
 /** Why a transition has to wait, if it does. */
-export function delayOf(promotion: Promotion, version: Version, to: Target, now: Date): Outcome | undefined {
-  const until = to === 'retired' ? version.retire_after : promotion.canary?.bake_until;
+export function delayOf(
+  {
+    promotion,
+    retire_after,
+    instance_count,
+  }: Pick<Promotable, 'promotion' | 'retire_after' | 'instance_count'>,
+  to: Target,
+  now: Date,
+): Outcome | undefined {
+  const until = to === 'retired' ? retire_after : promotion?.canary?.bake_until;
   if ((to === 'active' || to === 'retired') && until !== undefined && now < new Date(until))
     return { decision: 'too_early', until };
-  if (to === 'retired' && version.instance_count > 0) return { decision: 'in_use', until: NO_TIME };
+  if (to === 'retired' && instance_count > 0) return { decision: 'in_use', until: NO_TIME };
   return undefined;
 }
 
 /** No gate is skipped, however the workflow came to ask. */
-export function requireGates({ gates }: Promotion, to: Target): void {
+export function requireGates({ subject, gates }: Promotion, to: Target): void {
+  if (subject.kind === 'artifact') {
+    if (to !== 'retired' && gates.verification?.verdict !== 'verified')
+      throw refuse('artifact.untrusted', { detail: 'It was not verified for this promotion.' });
+    return;
+  }
   if (to !== 'staged') return;
   if (gates.lint?.verdict !== 'passed')
     throw refuse('manifest.invalid', { detail: 'The manifest did not pass its check.' });

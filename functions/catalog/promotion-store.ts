@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { commit, requireThat, type Write } from '../platform/commit.ts';
 import { decidingAgain } from '../platform/change.ts';
+import { artifactKey, artifactPromotionKey } from '../artifacts/keys.ts';
 import { readItems, readItemsAtOnce } from '../platform/rows.ts';
-import { controlTable, type Key, queryPage, updateItem } from '../platform/table.ts';
+import { controlTable, type Key, queryPage, readItem, updateItem } from '../platform/table.ts';
 import { App } from './app.ts';
 import { OBSERVED_MAX } from './canary-guard.ts';
-import { appKey, artifactKey, manifestKey, OPEN_PROMOTIONS, promotionKey, versionKey } from './keys.ts';
-import { Promotion } from './promotion.ts';
-import { ArtifactState, describeUnready, type Rank, SUFFICIENT } from './readiness.ts';
-import type { ExpectedArtifact } from './version.ts';
+import { appKey, manifestKey, OPEN_PROMOTIONS, promotionKey, versionKey } from './keys.ts';
+import { Promotion, type Subject } from './promotion.ts';
+import { ArtifactState, boundIdOf, describeUnready, type Rank, SUFFICIENT } from './readiness.ts';
 import { Version } from './version.ts';
 
 export interface Found {
@@ -22,13 +22,9 @@ export async function findPromotion(slug: string, version: string): Promise<Foun
   return parseFound(await readItems(keysOf(slug, version)));
 }
 
-/** The same with the version's manifest, as it was registered. */
-export async function findPromotionWithManifest(
-  slug: string,
-  version: string,
-): Promise<Found & { manifest: unknown }> {
-  const rows = await readItems([...keysOf(slug, version), manifestKey(slug, version)]);
-  return { ...parseFound(rows), manifest: rows[3]?.['manifest'] };
+/** A version's manifest, as it was registered. */
+export async function findManifest({ app_slug, version }: Pick<Version, 'app_slug' | 'version'>) {
+  return (await readItem(manifestKey(app_slug, version)))?.['manifest'];
 }
 
 /** A version and its promotion as they stand at one moment: neither tells of a step the other has not made. */
@@ -52,36 +48,40 @@ function parseFound([app, version, promotion]: unknown[]): Found {
 }
 
 /** What a version's move depends on: its artifacts as they are, and another version of the app. */
-export async function findArtifacts(
-  { app_slug, version, artifacts }: Version,
+export async function findArtifactsOf(
+  version: Version,
   other: string | undefined,
 ): Promise<{ found: (ArtifactState | undefined)[]; other?: Version }> {
-  const keys = artifacts.map((artifact) => keyOf(app_slug, version, artifact));
+  const { app_slug, artifacts } = version;
+  const ids = artifacts.map((artifact) => boundIdOf(version, artifact));
+  const keys = ids.flatMap((id) => (id === undefined ? [] : [artifactKey(id)]));
   const rows = await readItems(other === undefined ? keys : [...keys, versionKey(app_slug, other)]);
+  const found = new Map(rows.map((row) => [row?.['id'], row]));
   return {
-    found: artifacts.map((_, index) => v.parse(v.optional(ArtifactState), rows[index])),
+    found: ids.map((id) => v.parse(v.optional(ArtifactState), id && found.get(id))),
     other: v.parse(v.optional(Version), rows[keys.length]),
   };
 }
 
 /** Holds the artifacts to it at the moment of writing: none may be taken back while the version moves on. */
-export function requireArtifacts({ app_slug, version, artifacts }: Version, to: Rank): Write[] {
-  return artifacts.map((artifact) => {
+export function requireArtifacts(version: Version, to: Rank): Write[] {
+  return version.artifacts.flatMap((artifact) => {
+    const id = boundIdOf(version, artifact);
+    if (id === undefined) return [];
     const states = SUFFICIENT[to].map((state, index) => [`:state${index}`, state]);
-    return requireThat(
-      keyOf(app_slug, version, artifact),
-      {
-        condition: `digest = :digest AND trust_state = :verified AND lifecycle_state IN (${states.map(([name]) => name).join(', ')})`,
-        values: { ':digest': artifact.digest, ':verified': 'verified', ...Object.fromEntries(states) },
-      },
-      'version.artifacts_unready',
-      describeUnready(artifact, to),
-    );
+    return [
+      requireThat(
+        artifactKey(id),
+        {
+          condition: `app_slug = :app AND trust_state = :verified AND lifecycle_state IN (${states.map(([name]) => name).join(', ')})`,
+          values: { ':app': version.app_slug, ':verified': 'verified', ...Object.fromEntries(states) },
+        },
+        'version.artifacts_unready',
+        describeUnready(artifact, to),
+      ),
+    ];
   });
 }
-
-const keyOf = (slug: string, version: string, { name, variant }: ExpectedArtifact): Key =>
-  artifactKey(slug, version, name, variant);
 
 /** Holds a version to the status it was read with, where the change does not touch it. */
 export function requireStatus({ app_slug, version, status, manifest_digest }: Version): Write {
@@ -121,7 +121,7 @@ export function savePromotion(before: Promotion | undefined, after: Promotion): 
     action: {
       Update: {
         TableName: controlTable(),
-        Key: promotionKey(after.app_slug, after.version),
+        Key: keyOf(after.subject),
         UpdateExpression: `SET ${set}${removed && ` REMOVE ${removed}`}`,
         ConditionExpression: before ? '#revision = :before' : 'attribute_not_exists(pk)',
         ExpressionAttributeNames: Object.fromEntries(
@@ -139,15 +139,19 @@ export function savePromotion(before: Promotion | undefined, after: Promotion): 
 
 const OPTIONAL = ['canary', 'grace_until', 'task_token', 'started_at', 'ended_at', 'error'];
 
+const keyOf = (subject: Subject): Key =>
+  subject.kind === 'version'
+    ? promotionKey(subject.app_slug, subject.version)
+    : artifactPromotionKey(subject.artifact_id);
+
 /** Keeps what a step has to remember, where nobody needs to be told. */
 export async function keepPromotion(
-  slug: string,
-  version: string,
-  change: (found: Found & { promotion: Promotion }) => Promotion | undefined,
+  subject: Subject,
+  change: (promotion: Promotion) => Promotion | undefined,
 ): Promise<void> {
   await decidingAgain(async () => {
-    const { promotion, ...found } = await findPromotion(slug, version);
-    const after = promotion && change({ ...found, promotion });
+    const promotion = v.parse(v.optional(Promotion), await readItem(keyOf(subject)));
+    const after = promotion && change(promotion);
     if (after) await commit([savePromotion(promotion, after)]);
   }, 'unavailable');
 }

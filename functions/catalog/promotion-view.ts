@@ -3,9 +3,17 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { VERSION_STATUSES, type VersionStatus } from './app.ts';
-import { describeTally, tallyOf } from './canary-guard.ts';
-import { Failure, Gates, type Promotion, PROMOTION_STATUSES, type Step, STEPS } from './promotion.ts';
-import { pathOfVersion, type Version } from './version.ts';
+import { Bake, describeTally, isTried, tallyOf } from './canary-guard.ts';
+import type { Promotable } from './promotable.ts';
+import {
+  Failure,
+  Gates,
+  type Promotion,
+  PROMOTION_STATUSES,
+  type Step,
+  STEPS,
+  type Subject,
+} from './promotion.ts';
 
 const CanaryView = v.object({
   percent: v.number(),
@@ -23,11 +31,9 @@ const CanaryView = v.object({
   failure_percent: v.number(),
 });
 
-export const PromotionView = v.object({
+/** What is told of every promotion; beside it stands what was promoted, and where that stands now. */
+const TOLD = {
   operation_id: v.string(),
-  app_slug: v.string(),
-  version: v.string(),
-  version_status: v.picklist(VERSION_STATUSES),
   from: v.picklist(VERSION_STATUSES),
   target: v.picklist(VERSION_STATUSES),
   status: v.picklist(PROMOTION_STATUSES),
@@ -35,33 +41,44 @@ export const PromotionView = v.object({
   /** In words; nothing once it has ended. */
   waiting_for: v.nullable(v.string()),
   gates: Gates,
-  canary: v.optional(CanaryView),
   requested_by: v.string(),
   reason: v.string(),
   requested_at: v.string(),
   deadline_at: v.string(),
   ended_at: v.optional(v.string()),
   error: v.optional(Failure),
+};
+
+export const PromotionView = v.object({
+  ...TOLD,
+  app_slug: v.string(),
+  version: v.string(),
+  version_status: v.picklist(VERSION_STATUSES),
+  canary: v.optional(CanaryView),
 });
-export type PromotionView = v.InferOutput<typeof PromotionView>;
+
+export const ArtifactPromotionView = v.object({
+  ...TOLD,
+  artifact_id: v.string(),
+  lifecycle_state: v.picklist(VERSION_STATUSES),
+  canary: v.optional(Bake),
+});
 
 export function viewPromotion(
   promotion: Promotion,
-  version: Pick<Version, 'instance_count'> & { status: VersionStatus },
+  at: Pick<Promotable, 'status' | 'instance_count' | 'path'>,
   ofPlatform: boolean,
-): PromotionView {
-  const { operation_id, app_slug, from, target, status, step, gates, error } = promotion;
+) {
+  const { operation_id, subject, from, target, status, step, gates, error } = promotion;
   const { reason, requested_at, deadline_at, ended_at } = promotion;
   return {
     operation_id,
-    app_slug,
-    version: promotion.version,
-    version_status: version.status,
+    ...viewSubject(subject, at.status),
     from,
     target,
     status,
     step,
-    waiting_for: describeWait(promotion, version),
+    waiting_for: describeWait(promotion, at),
     gates,
     ...viewCanary(promotion, ofPlatform),
     requested_by: nameActor(promotion.actor),
@@ -73,38 +90,40 @@ export function viewPromotion(
   };
 }
 
-function viewCanary(promotion: Promotion, ofPlatform: boolean): Pick<PromotionView, 'canary'> {
-  if (!promotion.canary) return {};
-  const { project_ids, ...canary } = promotion.canary;
-  return { canary: { ...canary, ...(ofPlatform && { project_ids }), ...tallyOf(promotion) } };
+function viewSubject(subject: Subject, status: VersionStatus) {
+  if (subject.kind === 'artifact') return { artifact_id: subject.artifact_id, lifecycle_state: status };
+  return { app_slug: subject.app_slug, version: subject.version, version_status: status };
 }
 
-export const promotionPath = (version: Pick<Version, 'app_slug' | 'version'>): string =>
-  `${pathOfVersion(version)}/promotion`;
+function viewCanary(promotion: Promotion, ofPlatform: boolean) {
+  const { canary } = promotion;
+  if (!isTried(canary)) return canary && { canary };
+  const { project_ids, ...shown } = canary;
+  return { canary: { ...shown, ...(ofPlatform && { project_ids }), ...tallyOf(promotion) } };
+}
 
-const WORDS: Record<Exclude<Step, 'ended'>, (promotion: Promotion, instances: number) => string> = {
+type Waiting = Pick<Promotable, 'instance_count' | 'path'>;
+
+const WORDS: Record<Exclude<Step, 'ended'>, (promotion: Promotion, at: Waiting) => string> = {
   checking: () => 'The manifest is being checked.',
-  awaiting_smoke: (promotion) =>
-    `Waits for a platform admin to answer the smoke run, until ${promotion.deadline_at}: POST ${smokePath(promotion)}`,
+  awaiting_smoke: ({ deadline_at }, { path }) =>
+    `Waits for a platform admin to answer the smoke run, until ${deadline_at}: POST ${path.replace('/api/v1/', '/api/v1/admin/')}/smoke`,
   smoke_answered: () => 'The smoke run was answered; the workflow goes on.',
+  verifying: () => 'Its signature and its provenance are being verified.',
+  staging: () => 'It was verified and is about to be staged.',
   beginning_canary: () => 'The canary is about to begin.',
-  baking: (promotion) =>
-    promotion.canary
-      ? `Bakes until ${promotion.canary.bake_until ?? promotion.deadline_at}; ${describeTally(promotion.canary, promotion)}.`
-      : 'Is about to become active.',
+  baking: (promotion) => {
+    const { canary, deadline_at } = promotion;
+    const tally = isTried(canary) ? `; ${describeTally(canary, promotion)}` : '';
+    return `Bakes until ${canary?.bake_until ?? deadline_at}${tally}.`;
+  },
   awaiting_grace: ({ grace_until, deadline_at }) =>
     `Waits for the grace period to end, at ${grace_until ?? deadline_at}.`,
-  awaiting_last_instance: (_, instances) =>
-    `Waits for the last instance to end; ${instances} still ${instances === 1 ? 'uses' : 'use'} the version.`,
+  awaiting_last_instance: ({ subject }, { instance_count: count }) =>
+    `Waits for the last instance to end; ${count} still ${count === 1 ? 'uses' : 'use'} the ${subject.kind}.`,
 };
 
-function describeWait(
-  promotion: Promotion,
-  { instance_count }: Pick<Version, 'instance_count'>,
-): string | null {
+function describeWait(promotion: Promotion, at: Waiting): string | null {
   const { status, step } = promotion;
-  return status !== 'running' || step === 'ended' ? null : WORDS[step](promotion, instance_count);
+  return status !== 'running' || step === 'ended' ? null : WORDS[step](promotion, at);
 }
-
-const smokePath = (promotion: Promotion): string =>
-  `${pathOfVersion(promotion).replace('/api/v1/', '/api/v1/admin/')}/smoke`;

@@ -1,13 +1,20 @@
-// The way of a version from one status to another: asked for once, carried out by a workflow. What is kept of it, and
-// what is told. Rules only; nothing here knows AWS.
+// The way of a version or an artifact from one status to another: asked for once, carried out by a workflow. What is
+// kept of it, and what is told. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
 import type { DomainEvent } from '../platform/events.ts';
 import { Description } from '../platform/name.ts';
 import { VERSION_STATUSES } from './app.ts';
-import { AskedAudience, BakeSeconds, Canary, FailurePercentMax, InstancesMin } from './canary-guard.ts';
+import { AskedAudience, Bake, BakeSeconds, Canary, FailurePercentMax, InstancesMin } from './canary-guard.ts';
 
-/** Where a version can be promoted to, in order. */
+/** What is promoted. */
+export const Subject = v.variant('kind', [
+  v.object({ kind: v.literal('version'), app_slug: v.string(), version: v.string() }),
+  v.object({ kind: v.literal('artifact'), artifact_id: v.string() }),
+]);
+export type Subject = v.InferOutput<typeof Subject>;
+
+/** Where it can be promoted to, in order. */
 export const PROMOTED_TO = ['staged', 'canary', 'active'] as const;
 const TARGETS = [...PROMOTED_TO, 'retired'] as const;
 export type Target = (typeof TARGETS)[number];
@@ -19,6 +26,8 @@ export const STEPS = [
   'checking',
   'awaiting_smoke',
   'smoke_answered',
+  'verifying',
+  'staging',
   'beginning_canary',
   'baking',
   'awaiting_grace',
@@ -54,6 +63,10 @@ export type AnswerSmoke = v.InferOutput<typeof AnswerSmoke>;
 const Problem = v.object({ pointer: v.string(), detail: v.string(), hint: v.optional(v.string()) });
 export type Problem = v.InferOutput<typeof Problem>;
 
+export const Failure = v.object({ code: v.string(), detail: v.string() });
+export type Failure = v.InferOutput<typeof Failure>;
+
+/** Lint and smoke of a version, verification of an artifact. */
 export const Gates = v.object({
   lint: v.optional(
     v.object({ verdict: v.picklist(['passed', 'failed']), at: v.string(), problems: v.array(Problem) }),
@@ -66,10 +79,10 @@ export const Gates = v.object({
       notes: v.string(),
     }),
   ),
+  verification: v.optional(
+    v.object({ verdict: v.picklist(['verified', 'refused']), at: v.string(), fault: v.optional(Failure) }),
+  ),
 });
-
-export const Failure = v.object({ code: v.string(), detail: v.string() });
-export type Failure = v.InferOutput<typeof Failure>;
 
 const Requester = v.variant('kind', [
   v.object({ kind: v.literal('user'), id: v.string(), email: v.optional(v.string()) }),
@@ -78,18 +91,17 @@ const Requester = v.variant('kind', [
 
 export const Promotion = v.object({
   operation_id: v.string(),
-  app_slug: v.string(),
-  version: v.string(),
+  subject: Subject,
   from: v.picklist(VERSION_STATUSES),
   target: v.picklist(TARGETS),
   status: v.picklist(PROMOTION_STATUSES),
   step: v.picklist(STEPS),
   gates: Gates,
-  canary: v.optional(Canary),
+  canary: v.optional(v.union([Canary, Bake])),
   /** The instances of the canary that came up, and those that failed. */
   running_ids: v.optional(v.set(v.string())),
   failed_ids: v.optional(v.set(v.string())),
-  /** Until when a deprecated version is kept. */
+  /** Until when a deprecated one is kept. */
   grace_until: v.optional(v.string()),
   /** Answers the step that waits. It never leaves the table. */
   task_token: v.optional(v.string()),
@@ -107,27 +119,41 @@ export const Promotion = v.object({
 });
 export type Promotion = v.InferOutput<typeof Promotion>;
 
-/** What the workflow tells each of its steps: which version, and for which operation it acts. */
-export const PromotionStep = v.object({
-  app_slug: v.string(),
-  version: v.string(),
-  operation_id: v.string(),
-});
+/** What the workflow tells each of its steps: what it is about, and for which operation it acts. */
+export const PromotionStep = v.object({ subject: Subject, operation_id: v.string() });
+export const VersionStep = v.object({ subject: Subject.options[0], operation_id: v.string() });
+export const ArtifactStep = v.object({ subject: Subject.options[1], operation_id: v.string() });
 
 /** As the audit names it. */
 export const subjectOfPromotion = ({ operation_id }: Promotion): string => `promotion:${operation_id}`;
 
+const DOMAINS = { version: 'catalog', artifact: 'artifacts' } as const;
+
+/** As the audit names what is done to it. */
+export const actionOf = ({ kind }: Subject, verb: string): string => `${DOMAINS[kind]}.${kind}.${verb}`;
+
 /** What the audit and the events tell of a promotion; who the canary is for, only the platform knows. */
 export function aboutPromotion(promotion: Promotion) {
-  const { operation_id, app_slug, version, from, target, status, step } = promotion;
-  return { operation_id, app_slug, app_version: version, from, target, status, step };
+  const { operation_id, subject, from, target, status, step } = promotion;
+  const named =
+    subject.kind === 'version'
+      ? { app_slug: subject.app_slug, app_version: subject.version }
+      : { artifact_id: subject.artifact_id };
+  return { operation_id, ...named, from, target, status, step };
 }
 
-export const PROMOTION_REQUESTED = 'apps.version.promotion_requested';
+export const PROMOTION_REQUESTED = {
+  version: 'apps.version.promotion_requested',
+  artifact: 'apps.artifact.promotion_requested',
+} as const;
+const PROMOTION_FAILED = {
+  version: 'apps.version.promotion_failed',
+  artifact: 'apps.artifact.promotion_failed',
+} as const;
 export const SMOKE_ANSWERED = 'apps.version.smoke_answered';
 
 export const PromotionRequested = (promotion: Promotion): DomainEvent => ({
-  type: PROMOTION_REQUESTED,
+  type: PROMOTION_REQUESTED[promotion.subject.kind],
   version: 1,
   data: aboutPromotion(promotion),
 });
@@ -145,7 +171,7 @@ export const SmokeAnswered = (promotion: Promotion): DomainEvent => ({
 });
 
 export const PromotionFailed = (promotion: Promotion): DomainEvent => ({
-  type: 'apps.version.promotion_failed',
+  type: PROMOTION_FAILED[promotion.subject.kind],
   version: 1,
   data: { ...aboutPromotion(promotion), error: promotion.error },
 });

@@ -2,13 +2,14 @@
 // AWS.
 
 import * as v from 'valibot';
+import { artifactIdOf } from '../artifacts/keys.ts';
 import { refuse } from '../platform/errors.ts';
 import { VERSION_STATUSES, type VersionStatus } from './app.ts';
 import type { ExpectedArtifact, Version } from './version.ts';
 
 /** A registered artifact, as far as versions ask. */
 export const ArtifactState = v.object({
-  digest: v.string(),
+  app_slug: v.string(),
   lifecycle_state: v.picklist(VERSION_STATUSES),
   trust_state: v.picklist(['unverified', 'verified', 'revoked']),
 });
@@ -23,6 +24,15 @@ export const SUFFICIENT = {
 
 export type Rank = keyof typeof SUFFICIENT;
 
+/** Under which id an artifact a version expects is registered; nothing before a digest binds it. */
+export function boundIdOf(
+  { version }: Pick<Version, 'version'>,
+  { name, variant, repository, digest }: ExpectedArtifact,
+): string | undefined {
+  if (repository === undefined || digest === undefined) return undefined;
+  return artifactIdOf({ repository, app_version: version, artifact_name: name, variant, digest });
+}
+
 export function requireBound({ artifacts }: Pick<Version, 'artifacts'>): void {
   const unbound = artifacts.filter(({ digest }) => digest === undefined);
   refuseUnready(unbound.map((artifact) => `${nameArtifact(artifact)} has no digest yet.`));
@@ -30,11 +40,13 @@ export function requireBound({ artifacts }: Pick<Version, 'artifacts'>): void {
 
 /** Of the artifacts as they were found, in the order the version lists them. */
 export function requireReady(
-  { artifacts }: Pick<Version, 'artifacts'>,
+  { app_slug, artifacts }: Pick<Version, 'app_slug' | 'artifacts'>,
   found: (ArtifactState | undefined)[],
   to: Rank,
 ): void {
-  refuseUnready(artifacts.flatMap((artifact, index) => shortcomingOf(artifact, found[index], to) ?? []));
+  refuseUnready(
+    artifacts.flatMap((artifact, index) => shortcomingOf(app_slug, artifact, found[index], to) ?? []),
+  );
 }
 
 function refuseUnready(shortcomings: string[]): void {
@@ -42,6 +54,7 @@ function refuseUnready(shortcomings: string[]): void {
 }
 
 function shortcomingOf(
+  slug: string,
   artifact: ExpectedArtifact,
   found: ArtifactState | undefined,
   to: Rank,
@@ -49,7 +62,7 @@ function shortcomingOf(
   const name = nameArtifact(artifact);
   if (artifact.digest === undefined) return `${name} has no digest yet.`;
   if (!found) return `${name} is not registered.`;
-  if (found.digest !== artifact.digest) return `${name} is registered with another digest.`;
+  if (found.app_slug !== slug) return `${name} is registered for another app.`;
   if (found.trust_state !== 'verified') return `${name} is ${found.trust_state}.`;
   const sufficient: readonly VersionStatus[] = SUFFICIENT[to];
   if (!sufficient.includes(found.lifecycle_state)) return `${name} is ${found.lifecycle_state}, not ${to}.`;

@@ -4,16 +4,16 @@ import { refuse } from '../platform/errors.ts';
 import { task } from '../platform/task.ts';
 import { placeOfApp } from './app.ts';
 import { findRelease } from './find-release.ts';
-import { aboutPromotion, PromotionStep, SmokeRequested, subjectOfPromotion } from './promotion.ts';
+import { aboutPromotion, SmokeRequested, subjectOfPromotion, VersionStep } from './promotion.ts';
 import { awaitSmoke } from './promotion-steps.ts';
 import { keepPromotion, savePromotion } from './promotion-store.ts';
 
-const RequestSmoke = v.object({ ...PromotionStep.entries, task_token: v.string() });
+const RequestSmoke = v.object({ ...VersionStep.entries, task_token: v.string() });
 
 /** Until hosts run it themselves, a platform admin does, and answers. The token stays here. */
-export const handler = task(RequestSmoke, async (ctx, { app_slug, version, operation_id, task_token }) => {
+export const handler = task(RequestSmoke, async (ctx, { subject, operation_id, task_token }) => {
   await commitDecision(ctx, 'catalog.version.request_smoke', async () => {
-    const { app, promotion } = await findRelease({ app_slug, version });
+    const { app, promotion } = await findRelease(subject);
     if (promotion?.operation_id !== operation_id || promotion.status !== 'running')
       throw refuse('promotion.not_waiting');
     // Asked before: nobody needs to hear of it again.
@@ -31,7 +31,7 @@ export const handler = task(RequestSmoke, async (ctx, { app_slug, version, opera
     };
   });
   // A workflow that asks again does so with another token, and the one before is good for nothing any more.
-  await keepPromotion(app_slug, version, ({ promotion }) =>
+  await keepPromotion(subject, (promotion) =>
     promotion.operation_id === operation_id &&
     promotion.status === 'running' &&
     promotion.task_token !== task_token

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { command } from '../platform/endpoint.ts';
+import { findPromotableVersion, PROMOTION_REFUSALS } from './promotable-version.ts';
 import { Reason } from './promotion.ts';
 import { planRetirement } from './promotion-plan.ts';
 import { PromotionView } from './promotion-view.ts';
-import { PROMOTION_REFUSALS, requestPromotion } from './request-promotion.ts';
+import { requestPromotion } from './request-promotion.ts';
 import { VersionParams } from './version.ts';
 
 export const retireVersion = command(
@@ -16,8 +17,8 @@ export const retireVersion = command(
     status: 202,
     refusals: [...PROMOTION_REFUSALS, 'version.in_use'],
   },
-  (ctx, { params, body }) =>
-    requestPromotion(ctx, params, body.reason, ({ version, promotion }, request) =>
-      planRetirement(promotion, version, request),
-    ),
+  async (ctx, { params, body }) => {
+    const at = await findPromotableVersion(params);
+    return requestPromotion(ctx, at, body.reason, (request) => planRetirement(at, request));
+  },
 );

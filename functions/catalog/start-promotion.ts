@@ -5,6 +5,6 @@ import { startWorkflow } from './promotion-execution.ts';
 
 /** What a request for a promotion leads to. */
 export async function startPromotion(ctx: Context, event: PlatformEvent): Promise<void> {
-  const { promotion } = await findToldPromotion(event);
-  if (promotion?.status === 'running') await startWorkflow(promotion, ctx.now());
+  const told = await findToldPromotion(event);
+  if (told?.promotion.status === 'running') await startWorkflow(told.promotion, ctx.now());
 }

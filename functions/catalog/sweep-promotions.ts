@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { createContext } from '../platform/context.ts';
 import { task } from '../platform/task.ts';
 import { failPromotion } from './fail-promotion.ts';
+import { findPromotable } from './find-promotable.ts';
 import { type Promotion } from './promotion.ts';
 import { STALLED, sweepOf } from './promotion-repair.ts';
 import { answerWorkflow, startWorkflow } from './promotion-execution.ts';
-import { findPromotion, openPromotions } from './promotion-store.ts';
+import { openPromotions } from './promotion-store.ts';
 
 const SWEEP = { kind: 'platform', id: 'promotion-sweep' } as const;
 
@@ -21,14 +22,14 @@ export const handler = task(v.unknown(), async (ctx) => {
   }
 });
 
-async function repair({ operation_id, app_slug, version: number, correlation_id }: Promotion): Promise<void> {
+async function repair({ operation_id, subject, correlation_id }: Promotion): Promise<void> {
   const ctx = createContext(correlation_id);
   // The index may lag behind.
-  const { promotion, version } = await findPromotion(app_slug, number);
+  const { promotion, ...at } = await findPromotable(subject);
   if (promotion?.operation_id !== operation_id) return;
-  const decision = sweepOf(promotion, version, ctx.now());
+  const decision = sweepOf(promotion, at, ctx.now());
   if (decision === 'wait') return;
-  ctx.log.warn('A promotion needs help.', { operation_id, app_slug, version: number, decision });
+  ctx.log.warn('A promotion needs help.', { operation_id, ...subject, decision });
   if (decision === 'start') await startWorkflow(promotion, ctx.now());
   else if (decision === 'answer') await answerWorkflow(promotion);
   else await failPromotion(ctx, promotion, STALLED, SWEEP);

@@ -1,5 +1,6 @@
 // Which status of a version may follow which, and what each move changes. Rules only; nothing here knows AWS.
 
+import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
@@ -25,6 +26,7 @@ export const FOLLOWING = {
 /** How long a version that was superseded is kept for those who still use it, when nobody says otherwise. */
 export const GRACE_SECONDS_DEFAULT = 7 * 24 * 3600;
 export const GRACE_SECONDS_MAX = 14 * 24 * 3600;
+export const GraceSeconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(GRACE_SECONDS_MAX));
 
 export type Move =
   | { to: 'staged' }
@@ -91,13 +93,19 @@ function supersede(app: App, before: Version | undefined, now: Date): Moved['sup
   return { before, after: { ...before, ...dates, status: 'deprecated', updated_at: now.toISOString() } };
 }
 
-function datesOf(move: Move, now: Date): Partial<Version> {
+type Dates = Pick<Version, 'activated_at' | 'deprecated_at' | 'retire_after' | 'retired_at'>;
+
+/** When what happened, of a version or an artifact. */
+export function datesOf(
+  { to, graceSeconds = 0 }: { to: VersionStatus; graceSeconds?: number },
+  now: Date,
+): Dates {
   const at = now.toISOString();
-  switch (move.to) {
+  switch (to) {
     case 'active':
       return { activated_at: at };
     case 'deprecated':
-      return { deprecated_at: at, retire_after: secondsAfter(now, move.graceSeconds).toISOString() };
+      return { deprecated_at: at, retire_after: secondsAfter(now, graceSeconds).toISOString() };
     case 'retired':
       return { retired_at: at };
     default:
@@ -125,24 +133,28 @@ export function auditMove(before: Version, after: Version) {
   };
 }
 
-const EVENT_OF = {
-  staged: 'apps.version.staged',
-  canary: 'apps.version.canary_began',
-  active: 'apps.version.activated',
-  deprecated: 'apps.version.deprecated',
-  retired: 'apps.version.retired',
+const PARTICIPLES = {
+  staged: 'staged',
+  canary: 'canary_began',
+  active: 'activated',
+  deprecated: 'deprecated',
+  retired: 'retired',
 } as const satisfies Record<Exclude<VersionStatus, 'draft'>, string>;
 
-/** What a move is told as. Back from canary it is told as that, and why. */
+/** What a move of a version or an artifact is told as. Back from canary it is told as that. */
+export function eventOfMove(kind: 'version' | 'artifact', from: VersionStatus, to: VersionStatus): string {
+  const isBack = from === 'canary' && to === 'staged';
+  return `apps.${kind}.${isBack ? 'rolled_back' : PARTICIPLES[to as keyof typeof PARTICIPLES]}`;
+}
+
 export function VersionMoved(
   before: Version,
   after: Version,
   more: Record<string, unknown> = {},
 ): DomainEvent {
   const { app_slug, version, status, retire_after } = after;
-  const isBack = before.status === 'canary' && status === 'staged';
   return {
-    type: isBack ? 'apps.version.rolled_back' : EVENT_OF[status as keyof typeof EVENT_OF],
+    type: eventOfMove('version', before.status, status),
     version: 1,
     data: {
       app_slug,

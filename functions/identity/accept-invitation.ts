@@ -1,5 +1,6 @@
 import { command } from '../platform/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
+import { hashOneTimeToken } from '../platform/one-time-token.ts';
 import {
   AcceptInvitation,
   InvitationAccepted,
@@ -8,7 +9,6 @@ import {
   requireAddressee,
   requireOpen,
 } from './invitation.ts';
-import { hashInvitationToken } from './invitation-secret.ts';
 import { findInvitationAndUser, removeInvitation } from './invitation-store.ts';
 import { entryEvents, give, viewAt } from './member.ts';
 import { saveMembership } from './member-store.ts';
@@ -32,7 +32,7 @@ export const acceptInvitation = command(
     const { actor } = ctx;
     // Service accounts get their role from their project, and from nowhere else.
     if (actor.kind !== 'user') throw refuse('permission.denied');
-    const found = await findInvitationAndUser(hashInvitationToken(body.invitation_token), actor.id);
+    const found = await findInvitationAndUser(hashOneTimeToken(body.invitation_token), actor.id);
     const invitation = requireOpen(found.invitation, ctx.now());
     requireAddressee(invitation, actor.email);
     const place = placeOf(invitation);

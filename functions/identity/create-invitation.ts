@@ -2,6 +2,7 @@ import { nameActor } from '../platform/actor.ts';
 import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
+import { makeOneTimeToken } from '../platform/one-time-token.ts';
 import {
   CreateInvitation,
   InvitationCreated,
@@ -9,7 +10,6 @@ import {
   planInvitation,
   viewInvitation,
 } from './invitation.ts';
-import { makeInvitationToken } from './invitation-secret.ts';
 import { insertInvitation } from './invitation-store.ts';
 import type { MemberPlace } from './member.ts';
 import { OrgParams } from './org.ts';
@@ -27,7 +27,7 @@ export const createInvitation = command(
   },
   async (ctx, { body }) => {
     const place = await placeWithin(orgOf(ctx).id, body.project_id);
-    const { token, tokenHash } = makeInvitationToken();
+    const { token, tokenHash } = makeOneTimeToken();
     const wanted = { email: body.email, role: body.role, place };
     const by = { tokenHash, actor: nameActor(ctx.actor) };
     const invitation = planInvitation(ctx.newId(), wanted, by, ctx.now());

@@ -3,8 +3,8 @@ import { nameActor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import type { Change } from '../platform/change.ts';
 import { command } from '../platform/endpoint.ts';
+import { makeOneTimeToken } from '../platform/one-time-token.ts';
 import { InvitationCreated, InvitationView, planInvitation, viewInvitation } from './invitation.ts';
-import { makeInvitationToken } from './invitation-secret.ts';
 import { insertInvitation } from './invitation-store.ts';
 import { entryEvents, give } from './member.ts';
 import { findUser, saveRoles } from './member-store.ts';
@@ -56,7 +56,7 @@ async function appointCaller({ actor, now }: Context, orgId: string): Promise<Fi
 
 /** Until the invitation is accepted, only the platform's own admins reach the organisation. */
 function inviteAdmin(ctx: Context, orgId: string, email: string): FirstAdmin {
-  const { token, tokenHash } = makeInvitationToken();
+  const { token, tokenHash } = makeOneTimeToken();
   const wanted = { email, role: 'org_admin', place: { org_id: orgId } } as const;
   const by = { tokenHash, actor: nameActor(ctx.actor) };
   const invitation = planInvitation(ctx.newId(), wanted, by, ctx.now());

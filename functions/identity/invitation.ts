@@ -6,7 +6,7 @@ import { refuse } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
 import type { MemberPlace } from './member.ts';
-import { Email, Id, Time } from '../platform/name.ts';
+import { Email, Id, OneTimeToken, Time } from '../platform/name.ts';
 import { RoleName } from './user.ts';
 
 const OPEN_SECONDS = 7 * 24 * 3600;
@@ -20,10 +20,7 @@ export const CreateInvitation = v.strictObject({
   project_id: v.optional(Id),
 });
 
-/** 32 random bytes. */
-const InvitationToken = v.pipe(v.string(), v.regex(/^[\w-]{43}$/));
-
-export const AcceptInvitation = v.strictObject({ invitation_token: InvitationToken });
+export const AcceptInvitation = v.strictObject({ invitation_token: OneTimeToken });
 
 export const InvitationView = v.object({
   id: Id,
@@ -40,7 +37,7 @@ export type InvitationView = v.InferOutput<typeof InvitationView>;
 /** The token is in the first answer and in no other. */
 export const InvitationCreatedView = v.object({
   ...InvitationView.entries,
-  invitation_token: v.optional(InvitationToken),
+  invitation_token: v.optional(OneTimeToken),
 });
 
 export const InvitationPage = v.object({

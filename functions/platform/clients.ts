@@ -8,6 +8,7 @@ import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { type Credentials, STSClient } from '@aws-sdk/client-sts';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { environment } from './environment.ts';
 
@@ -23,6 +24,7 @@ let eventBridgeClient: EventBridgeClient | undefined;
 let kmsClient: KMSClient | undefined;
 let sfnClient: SFNClient | undefined;
 let sqsClient: SQSClient | undefined;
+let stsClient: STSClient | undefined;
 let socketClient: ApiGatewayManagementApiClient | undefined;
 
 export function dynamo(): DynamoDBDocumentClient {
@@ -35,6 +37,16 @@ export function dynamo(): DynamoDBDocumentClient {
 export function ecr(): ECRClient {
   ecrClient ??= new ECRClient(PATIENCE);
   return ecrClient;
+}
+
+/** As a session that was just assumed; it is used once. */
+export function ecrAs({ AccessKeyId = '', SecretAccessKey = '', SessionToken }: Credentials): ECRClient {
+  const credentials = {
+    accessKeyId: AccessKeyId,
+    secretAccessKey: SecretAccessKey,
+    sessionToken: SessionToken,
+  };
+  return new ECRClient({ ...PATIENCE, credentials });
 }
 
 export function eventBridge(): EventBridgeClient {
@@ -55,6 +67,11 @@ export function stepFunctions(): SFNClient {
 export function sqs(): SQSClient {
   sqsClient ??= new SQSClient(PATIENCE);
   return sqsClient;
+}
+
+export function sts(): STSClient {
+  stsClient ??= new STSClient(PATIENCE);
+  return stsClient;
 }
 
 /** Posts to open WebSocket connections; its endpoint is the socket's own address, spoken to over HTTP. */

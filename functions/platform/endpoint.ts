@@ -5,6 +5,7 @@ import { type Change, decidingAgain, recordsOf } from './change.ts';
 import { commit, Conflict } from './commit.ts';
 import type { Context } from './context.ts';
 import { type ProblemCode, Refusal, refuse } from './errors.ts';
+import { countRefusal } from './metrics.ts';
 import { parseAll } from './parse.ts';
 import { findReplay, insertReceipt, type Replyable } from './receipts.ts';
 import { parseBody, type Request } from './request.ts';
@@ -135,6 +136,7 @@ async function attempt<P, Q, B>(
         const replay = keyed && (await replayOf(ctx, keyed));
         if (replay) return replay;
         await commit([...change.writes, ...recordsOf(about, spec.action, change)]);
+        countRefusal(ctx.log, change.refusal.code);
         throw change.refusal;
       }
       const receipt = keyed ? [insertReceipt(nameActor(about.actor), keyed, reply, ctx.now())] : [];

@@ -1,5 +1,6 @@
 /** Everything a function may read from its environment; the CDK app can set no other name. */
 export const VARIABLES = [
+  'ARTIFACTS_BUCKET',
   'CONTROL_TABLE',
   'EVENT_BUS_NAME',
   'OIDC_ISSUERS',
@@ -7,6 +8,7 @@ export const VARIABLES = [
   'PLATFORM_REPOSITORY',
   'PLATFORM_VERSION',
   'PROMOTION_MACHINE_ARN',
+  'PUBLISHER_ROLE_ARN',
   'SELFTEST_MACHINE_ARN',
   'SELFTEST_QUEUE_URL',
   'SIGNING_KEY_IDS',

@@ -1,6 +1,25 @@
+import type { ProblemCode } from './errors.ts';
 import type { Log } from './log.ts';
 
 const NAMESPACE = 'Gpuaas';
+
+/** A no that was written down because somebody must hear of it: the alarms count them by their code. */
+export function countRefusal(log: Log, code: ProblemCode): void {
+  log.warn('A refusal was written down.', {
+    _aws: {
+      Timestamp: Date.now(),
+      CloudWatchMetrics: [
+        {
+          Namespace: NAMESPACE,
+          Dimensions: [['code']],
+          Metrics: [{ Name: 'written_refusals', Unit: 'Count' }],
+        },
+      ],
+    },
+    code,
+    written_refusals: 1,
+  });
+}
 
 /** One line in CloudWatch's embedded metric format: the log is the metric, no call is made for it. */
 export function countRequest(log: Log, route: string, status: number, durationMs: number): void {

@@ -23,4 +23,7 @@ export const Email = v.pipe(v.string(), v.email(), v.maxLength(254));
 
 export const Id = v.pipe(v.string(), v.uuid());
 
+/** 32 random bytes, told once. */
+export const OneTimeToken = v.pipe(v.string(), v.regex(/^[\w-]{43}$/));
+
 export const Time = v.pipe(v.string(), v.isoTimestamp());

@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import { isTransient } from './aws-errors.ts';
+import { PROBLEMS, Refusal } from './errors.ts';
 import { type Context, correlationIdIn, createContext } from './context.ts';
 import { newId } from './ids.ts';
 import { parse } from './parse.ts';
@@ -20,10 +21,13 @@ export function task<I, O>(
       return await perform(ctx, parse(schema, event));
     } catch (error) {
       ctx.log.error('The step failed.', { error });
-      throw isTransient(error) ? unavailable(error) : error;
+      throw isTransient(error) || isRetryable(error) ? unavailable(error) : error;
     }
   };
 }
+
+/** A no for now: what stands behind it does not answer. */
+const isRetryable = (error: unknown): boolean => error instanceof Refusal && PROBLEMS[error.code].retryable;
 
 function unavailable(cause: unknown): Error {
   const error = new Error(cause instanceof Error ? cause.message : String(cause), { cause });

@@ -1,4 +1,6 @@
+import { followRevocation } from '../artifacts/follow-revocation.ts';
 import { answerPromotion } from '../catalog/answer-promotion.ts';
+import { ARTIFACT_REVOKED } from '../artifacts/revocation.ts';
 import { INSTANCE_FAILED, INSTANCE_RUNNING, observeInstance } from '../catalog/judge-canary.ts';
 import { PROMOTION_REQUESTED, SMOKE_ANSWERED } from '../catalog/promotion.ts';
 import { startPromotion } from '../catalog/start-promotion.ts';
@@ -12,8 +14,10 @@ export type Reaction = (ctx: Context, event: FeedEvent) => Promise<void>;
 
 export const REACTIONS: Readonly<Record<string, Reaction>> = {
   [SELFTEST_REQUESTED]: startSelftest,
-  [PROMOTION_REQUESTED]: startPromotion,
+  [PROMOTION_REQUESTED.version]: startPromotion,
+  [PROMOTION_REQUESTED.artifact]: startPromotion,
   [SMOKE_ANSWERED]: answerPromotion,
+  [ARTIFACT_REVOKED]: followRevocation,
   [INSTANCE_RUNNING]: observeInstance,
   [INSTANCE_FAILED]: observeInstance,
 };

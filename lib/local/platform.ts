@@ -171,7 +171,7 @@ async function wire(
         onWrite: (tables) => mappings.wake(tables),
       }),
       createSqsService({ url: () => engines.queues.url, endpoint }),
-      createS3Service({ url: () => engines.queues.url, iam }),
+      createS3Service({ url: () => engines.queues.url, iam, journal }),
       createLambdaService(functions),
       createExecuteApiService(apis, http, sockets),
       machines.service,

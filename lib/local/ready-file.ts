@@ -17,8 +17,13 @@ export interface ReadyFile {
   docker_host: string | null;
   /** An AWS credentials file of the person at this machine, who may do everything. */
   aws_credentials_file: string;
-  /** The organisation and project to try things in, and the app to try first. */
-  demo?: { org_id: string; project_id: string; app_slug: string };
+  /** The organisation and project to try things in, the app to try first, and the files to sign with. */
+  demo?: {
+    org_id: string;
+    project_id: string;
+    app_slug: string;
+    signing: { key: string; chain: string };
+  };
 }
 
 export function writeReadyFile(path: string, content: ReadyFile): void {

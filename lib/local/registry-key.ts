@@ -3,11 +3,11 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
-  sign,
   type KeyObject,
 } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { issueCertificate, toPem } from '../../sdk/certificates.ts';
 import { writeWhole } from './write-whole.ts';
 
 export interface RegistryKey {
@@ -46,41 +46,12 @@ function libtrustKeyId(publicKey: KeyObject): string {
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/**
- * The registry takes the key only inside an X.509 certificate, and looks at nothing in it but the key. Node
- * can't build one and openssl may be absent, so here is the smallest: RFC 5280 version 1, no extensions.
- */
+/** The registry takes the key only inside an X.509 certificate, and looks at nothing in it but the key. */
 function selfSignedCertificate(privateKey: KeyObject, publicKey: KeyObject): string {
-  const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'));
-  const commonName = sequence(objectId('550403'), der(UTF8_STRING, Buffer.from('local registry tokens')));
-  const name = sequence(der(SET, commonName));
-  const validity = sequence(utcTime('260101000000Z'), utcTime('491231235959Z'));
-  const subjectPublicKey = publicKey.export({ type: 'spki', format: 'der' });
-  const serialNumber = der(INTEGER, Buffer.from([1]));
-  const toBeSigned = sequence(serialNumber, ecdsaWithSha256, name, validity, name, subjectPublicKey);
-  const signature = der(
-    BIT_STRING,
-    Buffer.concat([Buffer.from([0]), sign('sha256', toBeSigned, privateKey)]),
-  );
-  const base64 = sequence(toBeSigned, ecdsaWithSha256, signature).toString('base64');
-  const lines = base64.match(/.{1,64}/g) ?? [];
-  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+  const validity = {
+    notBefore: new Date('2026-01-01T00:00:00Z'),
+    notAfter: new Date('2049-12-31T23:59:59Z'),
+  };
+  const subject = 'CN=local registry tokens';
+  return toPem(issueCertificate({ subject, publicKey, privateKey, serialNumber: '01', ...validity }));
 }
-
-const INTEGER = 0x02;
-const BIT_STRING = 0x03;
-const OBJECT_ID = 0x06;
-const UTF8_STRING = 0x0c;
-const UTC_TIME = 0x17;
-const SEQUENCE = 0x30;
-const SET = 0x31;
-
-function der(tag: number, content: Buffer): Buffer {
-  const size = content.length;
-  const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...length]), content]);
-}
-
-const sequence = (...parts: Buffer[]): Buffer => der(SEQUENCE, Buffer.concat(parts));
-const objectId = (encodedHex: string): Buffer => der(OBJECT_ID, Buffer.from(encodedHex, 'hex'));
-const utcTime = (text: string): Buffer => der(UTC_TIME, Buffer.from(text));

@@ -1,6 +1,6 @@
 // The recipes of every domain: the tests over all routes walk these.
 
-import { artifactsReads } from '../artifacts/recipes.ts';
+import { artifactsCommands, artifactsReads } from '../artifacts/recipes.ts';
 import { catalogCommands, catalogReads } from '../catalog/recipes.ts';
 import { identityCommands, identityReads } from '../identity/recipes.ts';
 import { manifestCommands, manifestReads } from '../manifests/recipes.ts';
@@ -8,7 +8,12 @@ import type { Command, ReadRoute } from './recipe.ts';
 import type { Scene } from './scene.ts';
 import type { Call } from './world.ts';
 
-const COMMANDS: Command[] = [...identityCommands, ...catalogCommands, ...manifestCommands];
+const COMMANDS: Command[] = [
+  ...identityCommands,
+  ...catalogCommands,
+  ...manifestCommands,
+  ...artifactsCommands,
+];
 
 /** By name, as tests are called. */
 export const commands = COMMANDS.map(

@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto';
+import type { Artifact } from '../../functions/artifacts/artifact.ts';
+import { insertArtifact } from '../../functions/artifacts/artifact-store.ts';
+import { FILE_MEDIA_TYPE } from '../../functions/artifacts/file.ts';
+import { fileUri, objectKeyOf, signatureKeyOf } from '../../functions/artifacts/repository.ts';
 import type { App, VersionEntry } from '../../functions/catalog/app.ts';
 import { saveApp } from '../../functions/catalog/app-store.ts';
 import { planInvitation } from '../../functions/identity/invitation.ts';
-import { makeInvitationToken } from '../../functions/identity/invitation-secret.ts';
 import { insertInvitation } from '../../functions/identity/invitation-store.ts';
 import { give, type MemberPlace } from '../../functions/identity/member.ts';
 import { saveRoles } from '../../functions/identity/member-store.ts';
@@ -15,10 +19,13 @@ import { insertServiceAccount } from '../../functions/identity/service-account-s
 import { newcomer } from '../../functions/identity/user.ts';
 import { commit } from '../../functions/platform/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { makeOneTimeToken } from '../../functions/platform/one-time-token.ts';
 import { projectKey, signingKey } from '../../functions/platform/keys.ts';
 import type { Role } from '../../functions/platform/permissions.ts';
 import { planSelftest } from '../../functions/selftest/selftest.ts';
 import { insertSelftest } from '../../functions/selftest/store.ts';
+import { planArtifact } from '../artifacts/planned-artifact.ts';
+import { policyOfTests, signFile } from '../artifacts/signed-file.ts';
 import { planApp } from '../catalog/entitled.ts';
 import { ADMIN, type World } from './world.ts';
 
@@ -72,7 +79,7 @@ export function openScene(world: World) {
       return somebody;
     },
     async invitation(place: MemberPlace, email: string): Promise<{ id: string; token: string }> {
-      const { token, tokenHash } = makeInvitationToken();
+      const { token, tokenHash } = makeOneTimeToken();
       const by = { tokenHash, actor: 'user:somebody' };
       const invitation = planInvitation(newId(), { email, role: 'viewer', place }, by, now());
       await commit(insertInvitation(invitation));
@@ -110,6 +117,42 @@ export function openScene(world: World) {
       });
       await commit(saveApp(undefined, app));
       return app;
+    },
+    /** An artifact of a project, in any state, by the domain's own writes; there are no bytes behind it. */
+    async artifact(of: Project, stated: Partial<Artifact> = {}): Promise<Artifact> {
+      const artifact = planArtifact(of, { app_slug: slug(), ...stated }, now());
+      await commit(insertArtifact(artifact));
+      return artifact;
+    },
+    /**
+     * A file where its project publishes it, signed when that is asked for by somebody the platform then trusts. What
+     * comes back is what an artifact tells of it.
+     */
+    async file(
+      of: Project,
+      {
+        signed = false,
+        content = newId(),
+        ...stated
+      }: Partial<Artifact> & { signed?: boolean; content?: string } = {},
+    ) {
+      const named = { app_slug: slug(), app_version: '1.0.0', artifact_name: 'weights', ...stated };
+      const key = objectKeyOf({ project_id: of.id, ...named });
+      const version_id = await world.putObject(key, content);
+      if (signed) {
+        await world.putObject(signatureKeyOf(key), await signFile(content, now()));
+        await world.put(policyOfTests(now()));
+      }
+      return {
+        ...named,
+        artifact_kind: 'blob' as const,
+        source_type: 'artifact_store' as const,
+        source_uri: fileUri(key),
+        digest: `sha256:${hash('sha256', content)}`,
+        media_type: FILE_MEDIA_TYPE,
+        size_bytes: Buffer.byteLength(content),
+        object: { key, version_id },
+      };
     },
     archive: ({ id }: Project) => world.set(projectKey(id), 'status', 'archived'),
     occupy: ({ id }: Project) => world.set(projectKey(id), 'running_count', 1),

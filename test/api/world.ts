@@ -2,6 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import {
   BatchWriteCommand,
   DynamoDBDocumentClient,
   GetCommand,
@@ -12,11 +19,16 @@ import {
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
 import { startDynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import type { Registry } from '../../lib/local/engines/registry.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { createControlTable } from '../control-table.ts';
-import { openAwsServices } from '../local/aws-services-world.ts';
+import { allow, openAwsServices } from '../local/aws-services-world.ts';
+import { PUSH } from '../local/ecr-world.ts';
 
 const TABLE = 'control';
+const BUCKET = 'artifacts';
+/** As lib/artifacts.ts grants it to the role that publishes. */
+const PUBLISHING = [...PUSH, 'ecr:GetAuthorizationToken'];
 const AUDIENCE = 'urn:gpuaas:api';
 export const ADMIN = 'admin-subject';
 const SIGNING_KEYS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
@@ -40,18 +52,23 @@ export interface Answer {
 }
 
 /**
- * The functions in this process, with their handlers as the gateway calls them, over real DynamoDB and KMS. People
+ * The functions in this process, with their handlers as the gateway calls them, over real DynamoDB, KMS and S3. People
  * come from an issuer of the test's own, whose keys are served over HTTP.
  */
-export async function openWorld() {
+export async function openWorld({ registry }: { registry?: 'real' | Registry } = {}) {
   const dynamodb = await startDynamoDbLocal({});
-  const services = await openAwsServices({ dynamoDbUrl: dynamodb.url });
+  const services = await openAwsServices({ dynamoDbUrl: dynamodb.url, registry });
   for (const id of SIGNING_KEYS)
     services.kms.createKey({ id, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
   services.ecr.putRepository({ name: 'gpuaas/platform', tagMutability: 'IMMUTABLE' });
   const issuer = await openIssuer();
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator()));
   await createControlTable(TABLE, client);
+  const s3 = new S3Client(services.asOperator());
+  await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
+  await s3.send(
+    new PutBucketVersioningCommand({ Bucket: BUCKET, VersioningConfiguration: { Status: 'Enabled' } }),
+  );
 
   const { accessKeyId, secretAccessKey } = services.principals.operator();
   Object.assign(process.env, {
@@ -59,11 +76,13 @@ export async function openWorld() {
     AWS_ENDPOINT_URL: services.url,
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    ARTIFACTS_BUCKET: BUCKET,
     CONTROL_TABLE: TABLE,
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
     PLATFORM_ADMINS: ADMIN,
     PLATFORM_REPOSITORY: 'gpuaas/platform',
     PLATFORM_VERSION: 'test',
+    PUBLISHER_ROLE_ARN: services.putRole('publisher', [allow(PUBLISHING, '*')]),
     SIGNING_KEY_IDS: SIGNING_KEYS.join(','),
     SOCKET_URL: 'ws://127.0.0.1:1/live',
     TOKEN_ISSUER: 'https://api.example.test',
@@ -79,6 +98,7 @@ export async function openWorld() {
     { handler: catalog },
     { handler: manifests },
     { handler: artifacts },
+    { handler: publishing },
     { routes },
     { facts },
     { userIdOf },
@@ -91,13 +111,14 @@ export async function openWorld() {
     import('../../functions/catalog/api.ts'),
     import('../../functions/manifests/api.ts'),
     import('../../functions/artifacts/api.ts'),
+    import('../../functions/publishing/api.ts'),
     import('../../functions/routes.ts'),
     import('../../functions/platform/facts.ts'),
     import('../../functions/platform/tokens.ts'),
     import('../../functions/platform/clients.ts'),
     import('../../functions/catalog/catalog-shelf-store.ts'),
   ]);
-  const handlers = { identity, selftest, docs, catalog, manifests, artifacts };
+  const handlers = { identity, selftest, docs, catalog, manifests, artifacts, publishing };
   const forget = (): void => {
     facts.clear();
     forgetShelf();
@@ -155,6 +176,19 @@ export async function openWorld() {
     },
     async get(key: { pk: string; sk: string }): Promise<Record<string, unknown> | undefined> {
       return (await client.send(new GetCommand({ TableName: TABLE, Key: key, ConsistentRead: true }))).Item;
+    },
+    /** The version that was written. */
+    async putObject(key: string, body: string | Buffer): Promise<string> {
+      const command = new PutObjectCommand({
+        Bucket: BUCKET,
+        Key: key,
+        Body: body,
+        ChecksumAlgorithm: 'SHA256',
+      });
+      return (await s3.send(command)).VersionId ?? '';
+    },
+    async removeObject(key: string, versionId: string): Promise<void> {
+      await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: key, VersionId: versionId }));
     },
     async set({ pk, sk }: { pk: string; sk: string }, name: string, value: unknown): Promise<void> {
       await client.send(

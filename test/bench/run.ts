@@ -8,6 +8,7 @@ import { measureHandlerCpu } from './handler-cpu.ts';
 import { printTable, type Row } from './measure.ts';
 import { measureRequests } from './requests.ts';
 import { measureRoundTrip } from './round-trip.ts';
+import { measureVerification } from './verification.ts';
 
 const RESULTS = join(import.meta.dirname, 'results.json');
 
@@ -23,6 +24,7 @@ try {
 }
 // Only now: beside a running platform there is less of the processor to measure.
 rows.push(...(await measureRequests()), ...(await measureHandlerCpu()), ...(await measureCatalogue()));
+rows.push(...(await measureVerification()));
 printTable(rows);
 writeFileSync(RESULTS, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`);
 process.stdout.write(`\nWritten to ${RESULTS}\n`);

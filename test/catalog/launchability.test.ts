@@ -123,6 +123,30 @@ const cases: Case[] = [
     reasons: ['version.pinned_unavailable'],
   },
   {
+    name: 'whose version lost the trust in an artifact',
+    app: { versions: { '1.0.0': { ...active, untrusted: { runtime: 'revoked' } } } },
+    own: ENABLED,
+    version: null,
+    reasons: ['artifact.untrusted'],
+  },
+  {
+    name: 'in a canary that lost the trust in an artifact',
+    app: {
+      versions: { '1.0.0': active, '1.1.0': { ...canaryOf(100), untrusted: { runtime: 'unverified' } } },
+    },
+    own: ENABLED,
+    version: '1.0.0',
+  },
+  {
+    name: 'that pins a version which lost the trust in an artifact',
+    app: {
+      versions: { '1.0.0': { ...active, untrusted: { runtime: 'unverified' } }, '1.1.0': canaryOf(100) },
+    },
+    own: pinning('1.0.0'),
+    version: null,
+    reasons: ['artifact.untrusted'],
+  },
+  {
     name: 'left with no mode, scope or instance by its organisation',
     org: says({
       enabled: true,

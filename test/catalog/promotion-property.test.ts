@@ -1,23 +1,25 @@
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { handler as advanceVersion } from '../../functions/catalog/advance-version.ts';
+import { handler as advancePromotion } from '../../functions/catalog/advance-promotion.ts';
 import { answerSmoke } from '../../functions/catalog/answer-smoke.ts';
 import { type App, VERSION_STATUSES, type VersionStatus } from '../../functions/catalog/app.ts';
 import { handler as checkVersion } from '../../functions/catalog/check-version.ts';
 import { deprecateVersion } from '../../functions/catalog/deprecate-version.ts';
 import { handler as endPromotion } from '../../functions/catalog/end-promotion.ts';
+import { artifactKey } from '../../functions/artifacts/keys.ts';
 import { findRelease } from '../../functions/catalog/find-release.ts';
 import { INSTANCE_FAILED, INSTANCE_RUNNING, observeInstance } from '../../functions/catalog/judge-canary.ts';
-import { artifactKey, versionKey } from '../../functions/catalog/keys.ts';
+import { versionKey } from '../../functions/catalog/keys.ts';
 import { promoteVersion } from '../../functions/catalog/promote-version.ts';
-import { findArtifacts } from '../../functions/catalog/promotion-store.ts';
+import { findArtifactsOf } from '../../functions/catalog/promotion-store.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { handler as requestSmoke } from '../../functions/catalog/request-smoke.ts';
 import { retireVersion } from '../../functions/catalog/retire-version.ts';
+import { boundIdOf } from '../../functions/catalog/readiness.ts';
 import { rollBackVersion } from '../../functions/catalog/roll-back-version.ts';
 import { FOLLOWING } from '../../functions/catalog/transition.ts';
-import { subjectOfVersion, type Version } from '../../functions/catalog/version.ts';
+import { type ExpectedArtifact, subjectOfVersion, type Version } from '../../functions/catalog/version.ts';
 import { planProject } from '../../functions/identity/project.ts';
 import { cancellations } from '../../functions/platform/aws-errors.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
@@ -53,6 +55,7 @@ interface Scene {
   find: (number: string) => ReturnType<typeof findRelease>;
 }
 
+const subjectOf = (app_slug: string, version: string) => ({ kind: 'version', app_slug, version });
 const number = fc.constantFrom(...NUMBERS);
 const REASON = { reason: 'Because.' };
 
@@ -105,7 +108,7 @@ const work = number.map((number): Act => async (scene) => {
   const { slug, find } = scene;
   const { promotion, version } = await find(number);
   if (promotion?.status !== 'running') return next(version)(scene);
-  const step = { app_slug: slug, version: number, operation_id: promotion.operation_id };
+  const step = { subject: subjectOf(slug, number), operation_id: promotion.operation_id };
   switch (promotion.step) {
     case 'checking':
       await checkVersion(step);
@@ -113,13 +116,13 @@ const work = number.map((number): Act => async (scene) => {
     case 'awaiting_smoke':
       return ask(answerSmoke, 'ada', number, { verdict: 'passed' })(scene);
     case 'smoke_answered':
-      return advanceVersion({ ...step, to: 'staged' });
+      return advancePromotion({ ...step, to: 'staged' });
     case 'beginning_canary':
-      return advanceVersion({ ...step, to: 'canary' });
+      return advancePromotion({ ...step, to: 'canary' });
     case 'baking':
-      return advanceVersion({ ...step, to: 'active' });
+      return advancePromotion({ ...step, to: 'active' });
     default:
-      return advanceVersion({ ...step, to: 'retired' });
+      return advancePromotion({ ...step, to: 'retired' });
   }
 });
 
@@ -135,15 +138,14 @@ const stray = fc
   .map(({ number, to, isStale }): Act => async ({ slug, find }) => {
     const { promotion } = await find(number);
     const operation_id = isStale ? newId() : (promotion?.operation_id ?? newId());
-    return advanceVersion({ app_slug: slug, version: number, operation_id, to });
+    return advancePromotion({ subject: subjectOf(slug, number), operation_id, to });
   });
 
 const failure = number.map((number): Act => async ({ slug, find }) => {
   const { promotion } = await find(number);
   const operation_id = promotion?.operation_id ?? newId();
   return endPromotion({
-    app_slug: slug,
-    version: number,
+    subject: subjectOf(slug, number),
     operation_id,
     error: { Error: 'States.TaskFailed' },
   });
@@ -198,11 +200,13 @@ const artifact = fc
     ),
     trust_state: fc.constantFrom('verified', 'verified', 'verified', 'revoked'),
   })
-  .map(({ number, lifecycle_state, trust_state }): Act => async ({ slug }) => {
+  .map(({ number, lifecycle_state, trust_state }): Act => async ({ slug, find }) => {
+    const { version } = await find(number);
+    const id = boundIdOf(version, version.artifacts[0] as ExpectedArtifact) ?? '';
     const set = {
       Update: {
         TableName: controlTable(),
-        Key: artifactKey(slug, number, 'runtime'),
+        Key: artifactKey(id),
         UpdateExpression: 'SET lifecycle_state = :state, trust_state = :trust',
         ExpressionAttributeValues: { ':state': lifecycle_state, ':trust': trust_state },
       },
@@ -276,7 +280,12 @@ async function expectAgreement(scene: Scene): Promise<Record<string, VersionStat
 
   const running = found.flatMap(({ promotion }) =>
     promotion?.status === 'running'
-      ? [[promotion.version, { operation_id: promotion.operation_id, target: promotion.target }]]
+      ? [
+          [
+            (promotion.subject as { version: string }).version,
+            { operation_id: promotion.operation_id, target: promotion.target },
+          ],
+        ]
       : [],
   );
   expect(await replay(scene)).toEqual({ statuses: standing, running: Object.fromEntries(running) });
@@ -284,9 +293,13 @@ async function expectAgreement(scene: Scene): Promise<Record<string, VersionStat
 }
 
 async function expectActiveArtifacts(version: Version): Promise<void> {
-  const { found } = await findArtifacts(version, undefined);
+  const { found } = await findArtifactsOf(version, undefined);
   expect(found).toEqual(
-    version.artifacts.map(({ digest }) => ({ digest, lifecycle_state: 'active', trust_state: 'verified' })),
+    version.artifacts.map(() => ({
+      app_slug: version.app_slug,
+      lifecycle_state: 'active',
+      trust_state: 'verified',
+    })),
   );
 }
 

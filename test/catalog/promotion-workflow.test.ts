@@ -9,7 +9,7 @@ import { newId } from '../../functions/platform/ids.ts';
 import { updateItem } from '../../functions/platform/table.ts';
 import { errorNamed } from '../local/step-functions-world.ts';
 import { until } from '../until.ts';
-import { openPromotionWorld, type PromotionWorld, STATES, tallied } from './promotion-world.ts';
+import { HARMLESS, openPromotionWorld, type PromotionWorld, tallied, taskStates } from './promotion-world.ts';
 import { releaseVersion } from './released.ts';
 
 // The real machine with the real functions, disturbed at every step: the end is the same, and nothing was done twice.
@@ -26,28 +26,26 @@ const ALL_PASSED = [
   'ChooseStart',
   'CheckVersion',
   'AwaitSmokeVerdict',
-  'StageVersion',
+  'StageSubject',
   'StopAtStaged',
   'BeginCanary',
   'StopAtCanary',
   'WaitForBake',
-  'ActivateVersion',
+  'ActivateSubject',
   'WeighCanary',
   'PromotionDone',
 ];
 const ALL_RETIRED = [
   'ChooseStart',
   'WaitForGrace',
-  'RetireVersion',
+  'RetireSubject',
   'WeighRetirement',
   'AwaitLastInstance',
-  'RetireVersion',
+  'RetireSubject',
   'WeighRetirement',
   'PromotionDone',
 ];
 
-const taskStates = (path: string[]): string[] =>
-  [...new Set(path)].filter((name) => STATES[name]?.Type === 'Task');
 const PUBLISHED_BY = taskStates(ALL_PASSED);
 const RETIRED_BY = taskStates(ALL_RETIRED);
 
@@ -227,54 +225,20 @@ describe('a retirement', () => {
   });
 });
 
-/** Disturbs the call of one state, the first time it is made. */
-function disturb(state: string, how: (run: () => Promise<unknown>) => Promise<unknown>): void {
-  let isDone = false;
-  world.around((called, run) => {
-    if (called !== state || isDone) return run();
-    isDone = true;
-    return how(run);
-  });
-}
-
-const never = (): Promise<never> => new Promise(() => undefined);
-
-/** Ways in which a step may happen more than once, or not at once. The end is the same. */
-const HARMLESS: [name: string, how: (run: () => Promise<unknown>) => Promise<unknown>][] = [
-  ['is killed before it does anything', () => crashing(never())],
-  ['is killed after it has done everything', async (run) => (await run(), crashing(never()))],
-  ['is run twice', async (run) => (await run(), run())],
-  ['is run twice at once', async (run) => (await Promise.all([run(), run()]))[1]],
-  ['finds something unavailable', () => Promise.reject(errorNamed('unavailable'))],
-  [
-    'loses its answer after it has done everything',
-    async (run) => {
-      await run();
-      throw errorNamed('Lambda.SdkClientException');
-    },
-  ],
-];
-
-let crashes: Promise<void> = Promise.resolve();
-function crashing(hanging: Promise<unknown>): Promise<unknown> {
-  crashes = new Promise((resolve) => setTimeout(resolve, 150)).then(() => world.world.crash());
-  return hanging;
-}
-
 describe.each(HARMLESS)('a step that %s', (_, how) => {
   test.each(PUBLISHED_BY)('changes nothing about a promotion: %s', async (state) => {
-    disturb(state, how);
+    world.disturb(state, how);
     const { status, states, ...published } = await publish();
-    await crashes;
+    await world.crashes();
     expect(status).toBe('SUCCEEDED');
     expect(states).toEqual(ALL_PASSED);
     await expectPublished(published);
   });
 
   test.each(RETIRED_BY)('changes nothing about a retirement: %s', async (state) => {
-    disturb(state, how);
+    world.disturb(state, how);
     const { version, status, states } = await retire();
-    await crashes;
+    await world.crashes();
     expect(status).toBe('SUCCEEDED');
     expect(states).toEqual(ALL_RETIRED);
     await expectRetired(version);
@@ -284,10 +248,10 @@ describe.each(HARMLESS)('a step that %s', (_, how) => {
 const STATUS_BEFORE: Record<string, Version['status']> = {
   CheckVersion: 'draft',
   AwaitSmokeVerdict: 'draft',
-  StageVersion: 'draft',
+  StageSubject: 'draft',
   BeginCanary: 'staged',
-  ActivateVersion: 'canary',
-  RetireVersion: 'deprecated',
+  ActivateSubject: 'canary',
+  RetireSubject: 'deprecated',
   AwaitLastInstance: 'deprecated',
 };
 
@@ -295,7 +259,7 @@ describe('a step that fails for good', () => {
   const fails = () => Promise.reject(errorNamed('TypeError', 'secret inner workings'));
 
   test.each(PUBLISHED_BY)('ends the promotion and leaves the version as it is: %s', async (state) => {
-    disturb(state, fails);
+    world.disturb(state, fails);
     const { status, version, states, old } = await publish();
     expect(status).toBe('FAILED');
     expect(states.slice(-2)).toEqual(['FailPromotion', 'PromotionFailed']);
@@ -311,7 +275,7 @@ describe('a step that fails for good', () => {
   });
 
   test.each(RETIRED_BY)('ends the retirement and leaves the version as it is: %s', async (state) => {
-    disturb(state, fails);
+    world.disturb(state, fails);
     const { status, version } = await retire();
     expect(status).toBe('FAILED');
     const after = await world.find(version);
@@ -320,7 +284,7 @@ describe('a step that fails for good', () => {
   });
 
   test('after it has reached the target changes nothing any more', async () => {
-    disturb('ActivateVersion', async (run) => {
+    world.disturb('ActivateSubject', async (run) => {
       await run();
       throw errorNamed('TypeError');
     });
@@ -330,7 +294,7 @@ describe('a step that fails for good', () => {
   });
 
   test('and cannot even be written down is left to the sweep, which ends it', async () => {
-    world.around((state, run) => (state === 'StageVersion' || state === 'FailPromotion' ? fails() : run()));
+    world.around((state, run) => (state === 'StageSubject' || state === 'FailPromotion' ? fails() : run()));
     const { version, operationId } = await askToPublish();
     await passSmoke(version);
     expect((await world.execution(operationId)).states.slice(-2)).toEqual([
@@ -363,8 +327,9 @@ describe('a step of an operation that is over', () => {
   test('changes nothing and ends quietly', async () => {
     const version = await releaseVersion({ status: 'canary' });
     const before = await world.find(version);
-    const { handler } = await import('../../functions/catalog/advance-version.ts');
-    const step = { app_slug: version.app_slug, version: version.version, correlation_id: 'look-1' };
+    const { handler } = await import('../../functions/catalog/advance-promotion.ts');
+    const subject = { kind: 'version', app_slug: version.app_slug, version: version.version };
+    const step = { subject, correlation_id: 'look-1' };
     for (const to of ['staged', 'canary', 'active', 'retired'])
       expect(await handler({ ...step, operation_id: newId(), to })).toMatchObject({ decision: 'over' });
     expect(await world.find(version)).toEqual(before);

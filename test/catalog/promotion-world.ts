@@ -6,7 +6,7 @@ import { findRelease } from '../../functions/catalog/find-release.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import type { Actor } from '../../functions/platform/actor.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
-import { createContext } from '../../functions/platform/context.ts';
+import { type Context, createContext } from '../../functions/platform/context.ts';
 import type { Endpoint } from '../../functions/platform/endpoint.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
@@ -14,30 +14,31 @@ import { controlTable } from '../../functions/platform/table.ts';
 import { REACTIONS } from '../../functions/relay/reactions.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { startControlTable } from '../control-table.ts';
-import { functionArn, openStepFunctionsWorld } from '../local/step-functions-world.ts';
+import { errorNamed, functionArn, openStepFunctionsWorld } from '../local/step-functions-world.ts';
 import { until } from '../until.ts';
 
 const ADMIN: Actor = { kind: 'user', id: 'an-admin', email: 'admin@example.test' };
 
-/** The functions of the machine, by the name its definition substitutes, and the file each is in. */
+/** The functions of the machine, by the name its definition substitutes. */
 const TASKS = {
-  CheckVersion: 'check-version',
-  RequestSmoke: 'request-smoke',
-  AdvanceVersion: 'advance-version',
-  WatchInstances: 'watch-instances',
-  EndPromotion: 'end-promotion',
-} as const;
+  CheckVersion: () => import('../../functions/catalog/check-version.ts'),
+  VerifyArtifact: () => import('../../functions/artifacts/verify-for-promotion.ts'),
+  RequestSmoke: () => import('../../functions/catalog/request-smoke.ts'),
+  AdvancePromotion: () => import('../../functions/catalog/advance-promotion.ts'),
+  WatchInstances: () => import('../../functions/catalog/watch-instances.ts'),
+  EndPromotion: () => import('../../functions/catalog/end-promotion.ts'),
+};
 
 type Handler = (input: Record<string, unknown>) => Promise<unknown>;
 type Row = Record<string, unknown>;
 
-const text = readFileSync(join(ROOT, 'state-machines', 'promote-version.asl.json'), 'utf8');
+const text = readFileSync(join(ROOT, 'state-machines', 'run-promotion.asl.json'), 'utf8');
 
 interface State {
   Type: string;
   Parameters?: { FunctionName: string; Payload: { to?: string } };
 }
-export const STATES = (JSON.parse(text) as { States: Record<string, State> }).States;
+const STATES = (JSON.parse(text) as { States: Record<string, State> }).States;
 
 /** Which state a function is called for, by what it is told. */
 function stateOf(fn: string, { to }: Record<string, unknown>): string {
@@ -53,18 +54,15 @@ function stateOf(fn: string, { to }: Record<string, unknown>): string {
  * The real machine on the local engine, its real functions over a real table. What the relay would do about events is
  * done when the test says so, and each time twice.
  */
-export async function openPromotionWorld() {
+export async function openPromotionWorld(options: { secret?: Buffer } = {}) {
   const table = await startControlTable();
-  const world = await openStepFunctionsWorld();
+  const world = await openStepFunctionsWorld(options);
   const handlers = new Map<string, Handler>();
-  for (const [name, file] of Object.entries(TASKS)) {
-    const { handler } = (await import(`../../functions/catalog/${file}.ts`)) as { handler: Handler };
-    handlers.set(name, handler);
-  }
+  for (const [name, load] of Object.entries(TASKS)) handlers.set(name, (await load()).handler);
   const definition = JSON.parse(
     text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => functionArn(name)),
   ) as object;
-  const machineArn = world.put(definition, { name: 'promote-version' });
+  const machineArn = world.put(definition, { name: 'run-promotion' });
   const { accessKeyId, secretAccessKey } = world.principals.operator();
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_SFN: world.endpoint,
@@ -74,6 +72,12 @@ export async function openPromotionWorld() {
   });
   const { handler: sweep } = (await import('../../functions/catalog/sweep-promotions.ts')) as {
     handler: Handler;
+  };
+
+  let crashes: Promise<void> = Promise.resolve();
+  const kill = (): Promise<never> => {
+    crashes = new Promise((resolve) => setTimeout(resolve, 150)).then(() => world.crash());
+    return new Promise(() => undefined);
   };
 
   type Around = (state: string, run: () => Promise<unknown>) => Promise<unknown>;
@@ -127,6 +131,17 @@ export async function openPromotionWorld() {
     around(wrap: Around): void {
       around = wrap;
     },
+    /** Disturbs the call of one state, the first time it is made. */
+    disturb(state: string, how: Disturbance): void {
+      let isDone = false;
+      around = (called, run) => {
+        if (called !== state || isDone) return run();
+        isDone = true;
+        return how(run, kill);
+      };
+    },
+    /** Once the process is there again, if it was killed. */
+    crashes: () => crashes,
     async auditOf(slug: string): Promise<Row[]> {
       const rows = await rowsIn('AUDIT#');
       return rows
@@ -134,17 +149,13 @@ export async function openPromotionWorld() {
         .sort((a, b) => (String(a['id']) < String(b['id']) ? -1 : 1));
     },
     /** Calls an endpoint as a platform admin. */
-    async ask(
-      endpoint: Endpoint,
-      { app_slug, version }: Pick<Version, 'app_slug' | 'version'>,
-      body: object,
-    ): Promise<Row> {
-      const ctx = { ...createContext(newId()), actor: ADMIN };
+    async ask(endpoint: Endpoint, params: object, body?: object, at: Partial<Context> = {}): Promise<Row> {
+      const ctx = { ...createContext(newId()), actor: ADMIN, ...at };
       const { body: reply } = await endpoint.run(ctx, {
         route: '',
-        params: { app_slug, version },
+        params: params as Record<string, string>,
         query: {},
-        bodyText: JSON.stringify(body),
+        bodyText: body && JSON.stringify(body),
         contentType: 'application/json',
         idempotencyKey: newId(),
         ifMatch: undefined,
@@ -175,6 +186,28 @@ export async function openPromotionWorld() {
 }
 
 export type PromotionWorld = Awaited<ReturnType<typeof openPromotionWorld>>;
+
+type Disturbance = (run: () => Promise<unknown>, kill: () => Promise<never>) => Promise<unknown>;
+
+/** Ways in which a step may happen more than once, or not at once. The end is the same. */
+export const HARMLESS: [name: string, how: Disturbance][] = [
+  ['is killed before it does anything', (_, kill) => kill()],
+  ['is killed after it has done everything', async (run, kill) => (await run(), kill())],
+  ['is run twice', async (run) => (await run(), run())],
+  ['is run twice at once', async (run) => (await Promise.all([run(), run()]))[1]],
+  ['finds something unavailable', () => Promise.reject(errorNamed('unavailable'))],
+  [
+    'loses its answer after it has done everything',
+    async (run) => {
+      await run();
+      throw errorNamed('Lambda.SdkClientException');
+    },
+  ],
+];
+
+/** The states of a path that call a function. */
+export const taskStates = (path: string[]): string[] =>
+  [...new Set(path)].filter((name) => STATES[name]?.Type === 'Task');
 
 /** How often each thing was told, of audit rows or of events. */
 export function tallied(names: string[]): Record<string, number> {

@@ -5,6 +5,7 @@ import { findRelease } from '../../functions/catalog/find-release.ts';
 import { INSTANCE_FAILED, INSTANCE_RUNNING, observeInstance } from '../../functions/catalog/judge-canary.ts';
 import { manifestKey, promotionKey, versionKey } from '../../functions/catalog/keys.ts';
 import { type Promotion } from '../../functions/catalog/promotion.ts';
+import { promotableVersion } from '../../functions/catalog/promotable-version.ts';
 import { planPromotion } from '../../functions/catalog/promotion-plan.ts';
 import { failureOf, sweepOf } from '../../functions/catalog/promotion-repair.ts';
 import { findPromotionAtOnce } from '../../functions/catalog/promotion-store.ts';
@@ -339,7 +340,8 @@ describe('a check that fails', () => {
     await ask('publish', version);
     await world.set(manifestKey(version.app_slug, version.version), 'manifest', { app: {}, version: {} });
     const { promotion } = await findRelease(version);
-    const step = { ...paramsOf(version), operation_id: promotion?.operation_id };
+    const subject = { kind: 'version', ...paramsOf(version) };
+    const step = { subject, operation_id: promotion?.operation_id };
     await expect(handler(step)).rejects.toMatchObject({ name: 'manifest.invalid' });
     const { body } = await look(version);
     expect(body['gates'].lint).toMatchObject({ verdict: 'failed' });
@@ -359,7 +361,8 @@ describe('the sweep', () => {
       reason: 'Because.',
       now: begun,
     };
-    planned = planPromotion(undefined, await releaseVersion(), { target: 'active', reason: '' }, request);
+    const at = promotableVersion(await findRelease(await releaseVersion()));
+    planned = planPromotion(at, { target: 'active' }, request);
   });
 
   test.each<[string, Partial<Promotion>, number, number, string]>([
@@ -421,7 +424,7 @@ describe('what the workflow caught', () => {
 
 describe('the workflow', () => {
   const machine = JSON.parse(
-    readFileSync(join(ROOT, 'state-machines', 'promote-version.asl.json'), 'utf8'),
+    readFileSync(join(ROOT, 'state-machines', 'run-promotion.asl.json'), 'utf8'),
   ) as { TimeoutSeconds: number; States: Record<string, { TimeoutSeconds: number }> };
 
   test('waits as long as the rules say, and lives long enough for it', () => {

@@ -1,24 +1,29 @@
+import type { Artifact } from '../../functions/artifacts/artifact.ts';
+import { artifactKey } from '../../functions/artifacts/keys.ts';
+import { repositoryOf } from '../../functions/artifacts/repository.ts';
 import type { VersionStatus } from '../../functions/catalog/app.ts';
 import { decideMove, type Standing } from '../../functions/catalog/decide-move.ts';
 import { digestManifest } from '../../functions/manifests/digest-manifest.ts';
 import { findRelease } from '../../functions/catalog/find-release.ts';
-import { artifactKey } from '../../functions/catalog/keys.ts';
 import { type Promotion } from '../../functions/catalog/promotion.ts';
+import { promotableVersion } from '../../functions/catalog/promotable-version.ts';
 import { planPromotion } from '../../functions/catalog/promotion-plan.ts';
 import { advance, awaitSmoke } from '../../functions/catalog/promotion-steps.ts';
 import { findPromotion, savePromotion } from '../../functions/catalog/promotion-store.ts';
-import type { ArtifactState } from '../../functions/catalog/readiness.ts';
 import { planRegistration } from '../../functions/manifests/registration.ts';
 import { saveRegistration } from '../../functions/manifests/registration-store.ts';
 import { requireManifest } from '../../functions/manifests/sent-manifest.ts';
 import type { Move } from '../../functions/catalog/transition.ts';
 import type { Version } from '../../functions/catalog/version.ts';
-import type { Project } from '../../functions/identity/project.ts';
 import { commit } from '../../functions/platform/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { putItem } from '../../functions/platform/table.ts';
-import { sampleManifest } from '../manifests/sample-manifest.ts';
+import { planProject, type Project } from '../../functions/identity/project.ts';
+import { planArtifact } from '../artifacts/planned-artifact.ts';
+import { DIGEST, sampleManifest } from '../manifests/sample-manifest.ts';
 
+/** Artifacts of the platform's own apps are some project's too. */
+const NOBODY = planProject(newId(), newId(), { name: 'Nobody', slug: 'nobody' }, new Date(0));
 const SOMEBODY = { kind: 'user', id: 'somebody' } as const;
 
 interface Wanted {
@@ -26,16 +31,22 @@ interface Wanted {
   owner?: Project;
   version?: string;
   status?: Exclude<VersionStatus, 'retired'>;
-  /** As its one artifact is registered; nothing where it is not. */
-  artifact?: Partial<ArtifactState> | null;
+  /** Of its one artifact. */
+  digest?: string;
+  /** As that is registered; nothing where it is not. */
+  artifact?: Partial<Artifact> | null;
   /** Once it is deprecated. */
   graceSeconds?: number;
 }
 
 /** A version of an app in the status wanted, made with the domain's own rules and writes, but not by calls. */
 export async function releaseVersion(wanted: Wanted = {}): Promise<Version> {
-  const { slug, owner, version: number = '1.0.0', status = 'draft', graceSeconds = 0 } = wanted;
-  const manifest = requireManifest(sampleManifest(slug === undefined ? {} : { slug }, { version: number }));
+  const { owner, version: number = '1.0.0', status = 'draft', graceSeconds = 0 } = wanted;
+  const slug = wanted.slug ?? `app-${newId()}`.slice(0, 40);
+  const repository = repositoryOf(owner?.slug ?? NOBODY.slug, slug);
+  const { digest = DIGEST } = wanted;
+  const artifacts = [{ name: 'runtime', artifact_kind: 'oci', repository, digest }];
+  const manifest = requireManifest(sampleManifest({ slug }, { version: number, artifacts }));
   const standing = await findPromotion(manifest.app.slug, manifest.version.version);
   const by = {
     actor: 'user:somebody',
@@ -43,7 +54,7 @@ export async function releaseVersion(wanted: Wanted = {}): Promise<Version> {
   };
   const planned = planRegistration(manifest, digestManifest(manifest), standing, by, new Date());
   await commit(saveRegistration(standing, planned, manifest));
-  if (wanted.artifact !== null) await registerArtifact(planned.version, wanted.artifact);
+  if (wanted.artifact !== null) await registerArtifacts(owner ?? NOBODY, planned.version, wanted.artifact);
 
   const path: Move[] = [
     { to: 'staged' },
@@ -65,54 +76,51 @@ async function make(release: Standing, move: Move): Promise<Standing> {
 }
 
 /** What is in canary, or came through one, has a promotion that tells of it. */
-function promotionFor({ version, promotion }: Standing, { to }: Move, now: Date): Promotion | undefined {
+function promotionFor(release: Standing, { to }: Move, now: Date): Promotion | undefined {
   if (to !== 'canary' && to !== 'active') return undefined;
-  const planned = planPromotion(
-    promotion,
-    version,
-    { target: to, reason: 'To be tried.' },
-    {
-      operationId: newId(),
-      correlationId: newId(),
-      actor: SOMEBODY,
-      reason: 'To be tried.',
-      now,
-    },
-  );
+  const planned = planPromotion(promotableVersion(release), { target: to }, requestAt(now));
   return advance(planned, to, now);
 }
 
-/** Its artifact, as a later registration will write it. */
-async function registerArtifact(
+const requestAt = (now: Date) => ({
+  operationId: newId(),
+  correlationId: newId(),
+  actor: SOMEBODY,
+  reason: 'To be tried.',
+  now,
+});
+
+/** Its artifacts, in the state wanted. */
+async function registerArtifacts(
+  project: Project,
   { app_slug, version, artifacts }: Version,
-  state: Partial<ArtifactState> = {},
+  state: Partial<Artifact> = {},
 ): Promise<void> {
-  for (const { name, variant, digest } of artifacts)
-    await putItem({
-      ...artifactKey(app_slug, version, name, variant),
-      digest,
-      lifecycle_state: 'active',
-      trust_state: 'verified',
-      ...state,
-    });
+  for (const { name, variant, repository, digest } of artifacts) {
+    const artifact = planArtifact(
+      project,
+      {
+        app_slug,
+        app_version: version,
+        artifact_name: name,
+        variant,
+        repository,
+        digest,
+        lifecycle_state: 'active',
+        trust_state: 'verified',
+        ...state,
+      },
+      new Date(),
+    );
+    await putItem({ ...artifactKey(artifact.id), ...artifact });
+  }
 }
 
 /** A version whose promotion waits for the smoke run. */
 export async function releaseAwaitingSmoke(wanted: Wanted = {}): Promise<Version> {
-  const { version } = await findRelease(await releaseVersion(wanted));
+  const release = await findRelease(await releaseVersion(wanted));
   const now = new Date();
-  const planned = planPromotion(
-    undefined,
-    version,
-    { target: 'active', reason: 'To be tried.' },
-    {
-      operationId: newId(),
-      correlationId: newId(),
-      actor: SOMEBODY,
-      reason: 'To be tried.',
-      now,
-    },
-  );
+  const planned = planPromotion(promotableVersion(release), { target: 'active' }, requestAt(now));
   await commit([savePromotion(undefined, awaitSmoke(planned, 'token', now))]);
-  return version;
+  return release.version;
 }

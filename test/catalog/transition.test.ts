@@ -94,6 +94,13 @@ describe('a version', () => {
     });
   });
 
+  test('forgets on a move what its artifacts had lost: going on, it needs them whole', () => {
+    const { app, version } = release('canary');
+    const marked = { status: 'canary', internal: false, untrusted: { runtime: 'unverified' } } as const;
+    const moved = moveVersion({ app: { ...app, versions: { '2.0.0': marked } }, version }, MOVES.active, now);
+    expect(moved.app.versions['2.0.0']).toEqual({ status: 'active', internal: false });
+  });
+
   test('that becomes active takes the place of the one before, which is kept for a week', () => {
     const { app, version } = release('canary');
     const old = release('active', { version: '1.0.0' }).version;
@@ -135,7 +142,8 @@ describe('a version', () => {
 
 describe('its artifacts', () => {
   const artifacts = [{ name: 'image', artifact_kind: 'oci', variant: 'cpu', digest: 'sha256:1' }];
-  const good = { digest: 'sha256:1', lifecycle_state: 'active', trust_state: 'verified' } as const;
+  const app_slug = 'sample';
+  const good = { app_slug, lifecycle_state: 'active', trust_state: 'verified' } as const;
 
   test.each([
     ['staged', 'draft', false],
@@ -148,23 +156,23 @@ describe('its artifacts', () => {
     ['active', 'active', true],
     ['active', 'retired', false],
   ] as const)('let it become %s when they are %s: %s', (to, lifecycle_state, may) => {
-    const ready = () => requireReady({ artifacts }, [{ ...good, lifecycle_state }], to);
+    const ready = () => requireReady({ app_slug, artifacts }, [{ ...good, lifecycle_state }], to);
     if (may) expect(ready).not.toThrow();
     else expect(ready).toThrow(/“image” for cpu is/);
   });
 
   test.each([
     ['are not registered', undefined, /is not registered/],
-    ['have another digest', { ...good, digest: 'sha256:2' }, /another digest/],
+    ['are registered for another app', { ...good, app_slug: 'other' }, /another app/],
     ['are not verified', { ...good, trust_state: 'unverified' as const }, /is unverified/],
     ['were revoked', { ...good, trust_state: 'revoked' as const }, /is revoked/],
   ])('keep it where it is when they %s', (_, found, words) => {
-    expect(() => requireReady({ artifacts }, [found], 'staged')).toThrow(words);
+    expect(() => requireReady({ app_slug, artifacts }, [found], 'staged')).toThrow(words);
   });
 
   test('are all named that are not ready, and those without a digest before anything is read', () => {
     const two = [...artifacts, { name: 'weights', artifact_kind: 'blob' }];
-    expect(() => requireReady({ artifacts: two }, [undefined, undefined], 'staged')).toThrow(
+    expect(() => requireReady({ app_slug, artifacts: two }, [undefined, undefined], 'staged')).toThrow(
       /“image” for cpu is not registered\. The artifact “weights” has no digest yet\./,
     );
     expect(() => requireBound({ artifacts: two })).toThrow(/“weights” has no digest yet/);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { LIFECYCLE_STATES, TRUST_STATES } from '../../functions/artifacts/artifact.ts';
 import { ProjectAppView } from '../../functions/catalog/launchability.ts';
 import { STEPS } from '../../functions/catalog/promotion.ts';
 import { SUBMISSION_STATUSES } from '../../functions/manifests/submission.ts';
@@ -9,17 +10,22 @@ import { ROOT } from '../../lib/bundle.ts';
 
 // What somebody may meet at three in the morning must be in the book.
 
+function read(file: string) {
+  const text = readFileSync(join(ROOT, 'docs/runbooks', file), 'utf8');
+  return {
+    missing: (words: readonly string[]): string[] => words.filter((word) => !text.includes(`\`${word}\``)),
+  };
+}
+
+/** Of what does not exist there is nothing to tell. */
+const codesOf = (subjects: RegExp): string[] =>
+  Object.keys(PROBLEMS).filter((code) => subjects.test(code) && !code.endsWith('.unknown'));
+
 describe('the runbook of the catalogue', () => {
-  const text = readFileSync(join(ROOT, 'docs/runbooks/catalog.md'), 'utf8');
-  const missing = (words: readonly string[]): string[] =>
-    words.filter((word) => !text.includes(`\`${word}\``));
+  const { missing } = read('catalog.md');
 
   test('knows every way the catalogue says no', () => {
-    const codes = Object.keys(PROBLEMS).filter((code) =>
-      /^(app|manifest|submission|version|promotion|entitlement)\./.test(code),
-    );
-    // Of what does not exist there is nothing to tell.
-    expect(missing(codes.filter((code) => !code.endsWith('.unknown')))).toEqual([]);
+    expect(missing(codesOf(/^(app|manifest|submission|version|promotion|entitlement)\./))).toEqual([]);
   });
 
   test('knows everything a promotion can wait for', () => {
@@ -32,5 +38,17 @@ describe('the runbook of the catalogue', () => {
 
   test('knows every status of a submission', () => {
     expect(missing(SUBMISSION_STATUSES)).toEqual([]);
+  });
+});
+
+describe('the runbook of artifacts', () => {
+  const { missing } = read('artifact-lifecycle.md');
+
+  test('knows every way publishing and trust say no', () => {
+    expect(missing(codesOf(/^(intent|artifact|registry|store|trust_policy|certificate)\./))).toEqual([]);
+  });
+
+  test('knows every state', () => {
+    expect(missing([...LIFECYCLE_STATES, ...TRUST_STATES])).toEqual([]);
   });
 });

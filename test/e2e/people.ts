@@ -37,7 +37,17 @@ export const FACTS_SECONDS = 5;
 export const localAddress = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
 const agent = new Agent({ keepAlive: true, maxSockets: 16, localAddress });
 
-const SECRETS = ['private_key_pem', 'access_token', 'invitation_token', 'ticket'];
+const SECRETS = [
+  'private_key_pem',
+  'access_token',
+  'invitation_token',
+  'ticket',
+  'wrapping_token',
+  'password',
+  'upload_path',
+  'signature_upload_path',
+  'provenance_upload_path',
+];
 
 const tokens = new Map<Person, Promise<string>>();
 

@@ -16,7 +16,12 @@ export interface ReadyFile {
   docker_host: string | null;
   aws_credentials_file: string;
   oidc_issuer: string;
-  demo: { org_id: string; project_id: string; app_slug: string };
+  demo: {
+    org_id: string;
+    project_id: string;
+    app_slug: string;
+    signing: { key: string; chain: string };
+  };
 }
 
 export interface PlatformCopy {

@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { seedDemo } from '../../bin/local/seed-demo.ts';
 import { obtainToken } from '../../bin/token/obtain-token.ts';
@@ -6,7 +8,10 @@ import { submitManifest } from '../../functions/manifests/submit-manifest.ts';
 import { acceptInvitation } from '../../functions/identity/accept-invitation.ts';
 import { done } from './people.ts';
 
-const { api_url: apiUrl, oidc_issuer: issuer, demo } = inject('platform');
+const { api_url: apiUrl, oidc_issuer: issuer, demo, aws_credentials_file } = inject('platform');
+const dataDir = dirname(aws_credentials_file);
+
+const policy = () => done('GET', '/api/v1/admin/artifacts/trust-policies/example', { as: 'admin' });
 
 /** How often each of these was done in the demo project, by whoever seeds it. */
 async function seeded(): Promise<Record<string, number>> {
@@ -23,8 +28,16 @@ test('a start that finds the demo there leaves it alone', async () => {
   expect(before['submitManifest']).toBeGreaterThanOrEqual(3);
   const tokenOf = async (email: string): Promise<string> =>
     (await obtainToken({ issuer, email })).access_token;
-  expect(await seedDemo({ apiUrl, tokenOf })).toEqual(demo);
+  expect(await seedDemo({ apiUrl, dataDir, tokenOf })).toEqual(demo);
   expect(await seeded()).toEqual(before);
+  expect(await policy()).toMatchObject({ version: 1 });
+});
+
+test('the demo’s signer is one the platform trusts, and nobody else can read its key', async () => {
+  const root = readFileSync(join(dataDir, 'demo-signing', 'root.pem'), 'utf8');
+  expect(await policy()).toMatchObject({ repository_pattern: 'gpuaas/apps/example/*', roots: [root] });
+  expect(readFileSync(demo.signing.chain, 'utf8').endsWith(root)).toBe(true);
+  for (const file of Object.values(demo.signing)) expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test('the seeded apps are drafts of the demo project, which is entitled to them', async () => {

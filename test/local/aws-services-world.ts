@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ACCOUNT, REGION, type PolicyDocument, type PolicyStatement } from '../../lib/local/aws.ts';
 import { startQueuesAndObjects } from '../../lib/local/engines/queues-and-objects.ts';
+import { startRegistry, type Registry } from '../../lib/local/engines/registry.ts';
 import { openFrontDoor, type FrontDoorService } from '../../lib/local/front-door.ts';
 import { Iam } from '../../lib/local/iam.ts';
 import { openJournal } from '../../lib/local/journal.ts';
 import { Principals, type AwsCredentials } from '../../lib/local/principals.ts';
-import { RegistryTokens } from '../../lib/local/registry-tokens.ts';
+import { REGISTRY_TOKEN_PATH, RegistryTokens } from '../../lib/local/registry-tokens.ts';
 import { createDynamoDbService } from '../../lib/local/services/dynamodb.ts';
 import { createEcrService } from '../../lib/local/services/ecr.ts';
 import { createKmsService } from '../../lib/local/services/kms.ts';
@@ -17,7 +18,13 @@ import { createStsService } from '../../lib/local/services/sts.ts';
 
 /** The front door with the data services behind it, and roles made up by the tests. */
 export async function openAwsServices(
-  options: { dataDir?: string; dynamoDbUrl?: string; services?: FrontDoorService[] } = {},
+  options: {
+    dataDir?: string;
+    dynamoDbUrl?: string;
+    services?: FrontDoorService[];
+    /** A real one, or one the test makes up; otherwise ECR speaks of one that is nowhere. */
+    registry?: 'real' | Registry;
+  } = {},
 ) {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'aws-services-'));
   // A known secret: what was sealed before a restart must open after it.
@@ -29,31 +36,39 @@ export async function openAwsServices(
   const engine = await startQueuesAndObjects({ dataDir: join(dataDir, 'queues-and-objects') });
   const kms = createKmsService({ journal, masterSecret: secret });
   const tokens = new RegistryTokens({ dataDir, journal, principals, iam });
-  // No registry: repositories can be described, and hold nothing.
-  const ecr = createEcrService({ journal, registry: undefined, tokens });
   const written: string[][] = [];
   const denials: string[] = [];
+  const services: FrontDoorService[] = [
+    createDynamoDbService({
+      url: () => options.dynamoDbUrl ?? 'http://127.0.0.1:1',
+      onWrite: (tables) => written.push(tables),
+    }),
+    createSqsService({ url: () => engine.url, endpoint: () => url }),
+    createS3Service({ url: () => engine.url, iam, journal }),
+    createStsService({ principals, iam }),
+    kms,
+    ...(options.services ?? []),
+  ];
   const door = await openFrontDoor({
     port: 0,
     principals,
     iam,
-    services: [
-      createDynamoDbService({
-        url: () => options.dynamoDbUrl ?? 'http://127.0.0.1:1',
-        onWrite: (tables) => written.push(tables),
-      }),
-      createSqsService({ url: () => engine.url, endpoint: () => url }),
-      createS3Service({ url: () => engine.url, iam }),
-      createStsService({ principals, iam }),
-      kms,
-      ecr,
-      ...(options.services ?? []),
-    ],
-    fallback: (request, response) => void response.end(`gateway ${request.method} ${request.url}`),
+    services,
+    fallback(request, response) {
+      if (request.url?.startsWith(REGISTRY_TOKEN_PATH)) tokens.handle(request, response);
+      else response.end(`gateway ${request.method} ${request.url}`);
+    },
     upgrade: (_request, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
     onDenied: (message) => denials.push(message),
   });
   url = door.url;
+  const realm = `${url}${REGISTRY_TOKEN_PATH}`;
+  const registry =
+    options.registry === 'real'
+      ? await startRegistry({ dataDir, journal, tokens, realm })
+      : (options.registry ?? NOWHERE);
+  const ecr = createEcrService({ journal, registry, tokens });
+  services.push(ecr);
 
   const putRole = (name: string, statements: PolicyStatement[], trust = trustAccount): string => {
     const arn = `arn:aws:iam::${ACCOUNT}:role/${name}`;
@@ -69,6 +84,7 @@ export async function openAwsServices(
   });
   /** Like the end of the process: the data stays. */
   const stop = async (): Promise<void> => {
+    await registry.stop();
     await door.close();
     await engine.stop();
     journal.close();
@@ -81,6 +97,9 @@ export async function openAwsServices(
     iam,
     kms,
     ecr,
+    registry,
+    realm,
+    tokens,
     written,
     denials,
     putRole,
@@ -95,6 +114,15 @@ export async function openAwsServices(
     },
   };
 }
+
+const NOWHERE: Registry = {
+  host: 'registry.invalid',
+  url: 'http://registry.invalid',
+  port: 0,
+  storageDir: 'no-such-folder',
+  pid: () => undefined,
+  stop: () => Promise.resolve(),
+};
 
 export type AwsServices = Awaited<ReturnType<typeof openAwsServices>>;
 

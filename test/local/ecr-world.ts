@@ -49,7 +49,11 @@ export async function openEcrWorld() {
     operator: client(principals.operator()),
     client,
     /** A session of a role that may do these things to these repositories, and log in. */
-    session(actions: string[], repositories: string[], options: { expiresAt?: Date } = {}): AwsCredentials {
+    session(
+      actions: string[],
+      repositories: string[],
+      { until, ...options }: { expiresAt?: Date; until?: Date } = {},
+    ): AwsCredentials {
       const arn = `arn:aws:iam::${ACCOUNT}:role/${randomBytes(6).toString('hex')}`;
       const resources = repositories.map((name) => `arn:aws:ecr:${REGION}:${ACCOUNT}:repository/${name}`);
       iam.putRole({
@@ -65,7 +69,13 @@ export async function openEcrWorld() {
           },
         ],
       });
-      return principals.session(arn, 'test', options);
+      // As whoever hands a session on may cut it down.
+      const Condition = { DateLessThan: { 'aws:CurrentTime': until?.toISOString() } };
+      const sessionPolicy = until && {
+        Version: '2012-10-17',
+        Statement: [{ Effect: 'Allow', Action: 'ecr:*', Resource: '*', Condition }],
+      };
+      return principals.session(arn, 'test', { ...options, sessionPolicy });
     },
     /** What `docker login` wants. */
     async password(credentials: AwsCredentials): Promise<string> {

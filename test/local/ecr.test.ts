@@ -56,6 +56,45 @@ describe('repositories', () => {
     ]);
   });
 
+  test('an immutable one may exclude tags, by patterns', async () => {
+    const repositoryName = 'gpuaas/apps/excluding';
+    const filters = [{ filterType: 'WILDCARD' as const, filter: 'sha256-*' }];
+    await ecr.send(
+      new CreateRepositoryCommand({
+        repositoryName,
+        imageTagMutability: 'IMMUTABLE_WITH_EXCLUSION',
+        imageTagMutabilityExclusionFilters: filters,
+      }),
+    );
+    const { repositories } = await ecr.send(
+      new DescribeRepositoriesCommand({ repositoryNames: [repositoryName] }),
+    );
+    expect(repositories).toMatchObject([
+      {
+        imageTagMutability: 'IMMUTABLE_WITH_EXCLUSION',
+        imageTagMutabilityExclusionFilters: filters,
+      },
+    ]);
+  });
+
+  test.each([
+    ['IMMUTABLE_WITH_EXCLUSION', []],
+    ['IMMUTABLE_WITH_EXCLUSION', ['a*b*c*']],
+    ['IMMUTABLE_WITH_EXCLUSION', ['no blanks']],
+    ['IMMUTABLE_WITH_EXCLUSION', ['1', '2', '3', '4', '5', '6']],
+    ['IMMUTABLE', ['sha256-*']],
+    ['MUTABLE_WITH_EXCLUSION', ['sha256-*']],
+  ] as const)('%s with the exclusions %j is refused', async (imageTagMutability, filters) => {
+    const created = ecr.send(
+      new CreateRepositoryCommand({
+        repositoryName: 'team/excluding',
+        imageTagMutability,
+        imageTagMutabilityExclusionFilters: filters.map((filter) => ({ filterType: 'WILDCARD', filter })),
+      }),
+    );
+    await expect(created).rejects.toMatchObject({ name: 'InvalidParameterException' });
+  });
+
   test('a name is given once', async () => {
     const { repositoryName } = await repository();
     const again = ecr.send(new CreateRepositoryCommand({ repositoryName }));

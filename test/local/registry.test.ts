@@ -5,7 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DeleteRepositoryCommand, ListImagesCommand } from '@aws-sdk/client-ecr';
+import { CreateRepositoryCommand, DeleteRepositoryCommand, ListImagesCommand } from '@aws-sdk/client-ecr';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startDocker } from '../../lib/local/engines/docker.ts';
 import type { AwsCredentials } from '../../lib/local/principals.ts';
@@ -103,7 +103,17 @@ describe('what a token allows', () => {
   });
 
   test('a repository that was not created can not be pushed to, whatever the policy says', async () => {
-    expect((await (await operator('team-a/new')).push('v1', 'a')).status).toBe(401);
+    const { status, answer } = await (await operator('team-a/new')).push('v1', 'a');
+    expect(status).toBe(404);
+    expect(answer).toContain("The repository with name 'team-a/new' does not exist");
+  });
+
+  test('a repository that was not created holds nothing, and is told from one that may not be read', async () => {
+    const stranger = world.session(PULL, ['team-b/app']);
+    const read = async (repository: string) =>
+      (await (await login(stranger, repository)).call('GET', '/manifests/v1')).status;
+    expect(await read('team-b/new')).toBe(404);
+    expect(await read('team-a/app')).toBe(401);
   });
 
   test('whoever may only pull can not push, and whoever may only push can not pull', async () => {
@@ -193,7 +203,42 @@ async function putToWholeUrl(repository: string, tag: string, manifest: string):
   return answer.statusCode;
 }
 
+describe('a session cut to a time', () => {
+  test('gets a token until then and none after, though the session itself goes on', async () => {
+    const ends = new Date(Date.now() + 60_000);
+    const session = world.session(PUSH, ['team-a/app'], { until: ends });
+    const password = await world.password(session);
+    const allowed = async () => {
+      const answer = await exchange(world.realm, password, 'repository:team-a/app:push');
+      const { token } = (await answer.json()) as { token: string };
+      return (await world.tokens.read(`Bearer ${token}`))?.access.get('team-a/app');
+    };
+    expect(await allowed()).toEqual(['push']);
+    vi.useFakeTimers({ toFake: ['Date'], now: ends.getTime() });
+    expect(await allowed()).toBeUndefined();
+  });
+});
+
 describe('immutable tags', () => {
+  test('but those a repository excludes stay where they point', async () => {
+    const repositoryName = 'team-a/signed';
+    await world.operator.send(
+      new CreateRepositoryCommand({
+        repositoryName,
+        imageTagMutability: 'IMMUTABLE_WITH_EXCLUSION',
+        imageTagMutabilityExclusionFilters: [{ filterType: 'WILDCARD', filter: 'sha256-*' }],
+      }),
+    );
+    const client = await operator(repositoryName);
+    const push = async (tag: string, content: string) => (await client.push(tag, content)).status;
+    expect(await push('v1', 'one')).toBe(201);
+    expect(await push('v1', 'two')).toBe(400);
+    expect(await push('xsha256-1', 'one')).toBe(201);
+    expect(await push('xsha256-1', 'two')).toBe(400);
+    expect(await push('sha256-1', 'one')).toBe(201);
+    expect(await push('sha256-1', 'two')).toBe(201);
+  });
+
   test('stay where they point: another image is refused, the same one is not', async () => {
     const client = await operator('team-a/fixed');
     const first = await client.push('v1', 'one');

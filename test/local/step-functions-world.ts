@@ -24,12 +24,12 @@ const ANYTHING: PolicyStatement[] = [{ Effect: 'Allow', Action: '*', Resource: '
 
 /** Step Functions as its callers meet it: over HTTP, signed, with IAM in between, and able to die. */
 export async function openStepFunctionsWorld(
-  options: { services?: FrontDoorService[]; dataDir?: string } = {},
+  options: { services?: FrontDoorService[]; dataDir?: string; secret?: Buffer } = {},
 ) {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'step-functions-'));
   const handlers: Record<string, Handler> = {};
   const iam = new Iam();
-  const principals: Principals = new Principals(randomBytes(32), () => frontDoor.url);
+  const principals: Principals = new Principals(options.secret ?? randomBytes(32), () => frontDoor.url);
   const hosted = new Map<string, MachineSpec>();
 
   let journal = openJournal(dataDir);

@@ -10,7 +10,7 @@ import {
 import { pipeline } from 'node:stream/promises';
 import type { RegistryTokens } from '../registry-tokens.ts';
 import { repositoryNotFound } from '../services/ecr-input.ts';
-import type { Repositories } from '../services/ecr-repositories.ts';
+import { isFixedTag, type Repositories } from '../services/ecr-repositories.ts';
 
 const MANIFEST_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -21,13 +21,14 @@ export interface RegistryProxyOptions {
 }
 
 /**
- * Stands in front of the registry for the two things ECR does and docker-registry can't:
+ * Stands in front of the registry for the three things ECR does and docker-registry can't:
  *
- * - Tags of an IMMUTABLE repository stay where they point. The registry has no such setting and its token
- *   speaks of repositories, not tags, so the one request that moves a tag is held here until it is known to
- *   be harmless. Moves of one tag wait for each other.
+ * - Tags of an immutable repository stay where they point, but for those it excludes. The registry has no such
+ *   setting and its token speaks of repositories, not tags, so the one request that moves a tag is held here until it
+ *   is known to be harmless. Moves of one tag wait for each other.
  * - A caller may push without being allowed to pull. The registry insists on both for every upload request,
  *   so such a request gets a token with both, for itself alone; the client never holds one.
+ * - A repository exists only if it was created, and of one that does not it says so to everybody who is logged in.
  *
  * Everything else, blobs above all, streams through untouched, and the registry decides.
  */
@@ -59,24 +60,19 @@ class RegistryProxy {
     if (request.url?.startsWith('/') !== true) return refuse(response, 400, 'UNSUPPORTED', 'Send a path.');
     const target = readTarget(request.url);
     const headers = { ...request.headers };
-    if (target !== undefined && UPLOAD_METHODS.has(request.method ?? '')) {
-      const caller = await this.#options.tokens.read(request.headers.authorization);
-      const actions = caller?.access.get(target.repository) ?? [];
-      if (caller !== undefined && actions.includes('push')) {
-        // The token may be a little older than the deletion of its repository.
-        const repository = this.#options.repositories.get(target.repository);
-        if (repository === undefined) {
-          return refuse(response, 404, 'NAME_UNKNOWN', repositoryNotFound(target.repository).message);
-        }
+    const caller = target && (await this.#options.tokens.read(request.headers.authorization));
+    if (target !== undefined && caller !== undefined) {
+      const repository = this.#options.repositories.get(target.repository);
+      if (repository === undefined) {
+        return refuse(response, 404, 'NAME_UNKNOWN', repositoryNotFound(target.repository).message);
+      }
+      const actions = caller.access.get(target.repository) ?? [];
+      if (UPLOAD_METHODS.has(request.method ?? '') && actions.includes('push')) {
         if (!actions.includes('pull')) {
           const access = new Map(caller.access).set(target.repository, [...actions, 'pull']);
           headers.authorization = `Bearer ${await this.#options.tokens.mint(access, caller.subject)}`;
         }
-        if (
-          request.method === 'PUT' &&
-          target.tag !== undefined &&
-          repository.tagMutability === 'IMMUTABLE'
-        ) {
+        if (request.method === 'PUT' && target.tag !== undefined && isFixedTag(repository, target.tag)) {
           return this.#putImmutableTag(request, response, headers, target.repository, target.tag);
         }
       }

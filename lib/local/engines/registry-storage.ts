@@ -9,8 +9,7 @@ export interface StoredManifest {
 
 /**
  * The registry's own folders, for the three things its HTTP API can't do: list manifests that no tag points
- * at, take one tag off an image that has others, and drop a repository. Layers nobody refers to any more stay
- * on disk; only `docker-registry garbage-collect` removes them, and only while the registry is stopped.
+ * at, take one tag off an image that has others, and drop a repository.
  */
 export class RegistryStorage {
   #repositoriesDir: string;

@@ -8,6 +8,7 @@ import { Repositories } from '../services/ecr-repositories.ts';
 import { writeWhole } from '../write-whole.ts';
 import { superviseChild } from './child-process.ts';
 import { findCommand, findFreePort, isFreePort } from './machine.ts';
+import { freeDeleted } from './registry-garbage.ts';
 import { createRegistryProxy } from './registry-proxy.ts';
 
 export interface Registry {
@@ -64,6 +65,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     readySecondsMax: 15,
     stopSecondsMax: 5,
     orphanSignal: 'TERM',
+    prepare: () => freeDeleted(command, configFile, storageDir),
   });
 
   const repositories = new Repositories(options.journal);

@@ -1,4 +1,9 @@
-import { CreateBucketCommand, HeadBucketCommand } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  HeadBucketCommand,
+  PutBucketVersioningCommand,
+  type VersioningConfiguration,
+} from '@aws-sdk/client-s3';
 import type { PolicyDocument } from '../aws.ts';
 import type { Declared } from '../template.ts';
 import { fingerprint, physicalName, type ResourceKind } from './kind.ts';
@@ -12,7 +17,7 @@ function bucketName(resource: Omit<Declared, 'identity'>): string {
 
 export const bucket: ResourceKind = {
   type: 'AWS::S3::Bucket',
-  honoured: ['BucketName'],
+  honoured: ['BucketName', 'VersioningConfiguration'],
   ignored: [
     'AccessControl',
     'BucketEncryption',
@@ -21,7 +26,6 @@ export const bucket: ResourceKind = {
     'LoggingConfiguration',
     'OwnershipControls',
     'PublicAccessBlockConfiguration',
-    'VersioningConfiguration',
     'Tags',
   ],
   identify(resource) {
@@ -36,6 +40,10 @@ export const bucket: ResourceKind = {
       if ((error as Error).name !== 'NotFound') throw error;
       await s3.send(new CreateBucketCommand({ Bucket }));
     }
+    const VersioningConfiguration = resource.properties['VersioningConfiguration'] as
+      VersioningConfiguration | undefined;
+    if (VersioningConfiguration)
+      await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
   },
 };
 

@@ -1,4 +1,5 @@
 import { ACCOUNT, AwsError } from '../aws.ts';
+import { noteDeletion } from '../engines/registry-garbage.ts';
 import { MANIFEST_TYPES } from '../engines/registry-proxy.ts';
 import { RegistryStorage, type StoredManifest } from '../engines/registry-storage.ts';
 import type { Registry } from '../engines/registry.ts';
@@ -28,6 +29,7 @@ export class Images {
 
   deleteAll(repository: string): void {
     this.#storage.removeRepository(repository);
+    noteDeletion(this.#registry.storageDir);
   }
 
   list(repository: string, input: EcrInput): unknown {
@@ -115,6 +117,7 @@ export class Images {
       return this.#storage.removeTag(repository, id.imageTag);
     }
     await this.#call('DELETE', repository, image.digest);
+    noteDeletion(this.#registry.storageDir);
   }
 
   async #manifest(repository: string, digest: string): Promise<Manifest> {

@@ -3,9 +3,17 @@ import { ACCOUNT, AwsError } from '../aws.ts';
 const PAGE_DEFAULT = 100;
 const PAGE_MAX = 1000;
 const IMAGE_IDS_MAX = 100;
+const EXCLUSIONS_MAX = 5;
+const WILDCARDS_MAX = 2;
 const REPOSITORY_NAME = /^(?:[a-z0-9]+(?:[._-][a-z0-9]+)*\/)*[a-z0-9]+(?:[._-][a-z0-9]+)*$/;
 
-export type TagMutability = 'MUTABLE' | 'IMMUTABLE';
+export type TagMutability = 'MUTABLE' | 'IMMUTABLE' | 'IMMUTABLE_WITH_EXCLUSION';
+
+/** Which tags of an immutable repository may move all the same. */
+export interface TagExclusion {
+  filterType?: string;
+  filter?: string;
+}
 
 export interface ImageId {
   imageDigest?: string;
@@ -17,6 +25,7 @@ export interface EcrInput {
   repositoryName?: string;
   repositoryNames?: string[];
   imageTagMutability?: string;
+  imageTagMutabilityExclusionFilters?: TagExclusion[];
   imageIds?: ImageId[];
   filter?: { tagStatus?: 'TAGGED' | 'UNTAGGED' | 'ANY' };
   force?: boolean;
@@ -30,10 +39,27 @@ export function repositoryName(name: string | undefined): string {
   throw invalid('repositoryName', `must satisfy regular expression '${REPOSITORY_NAME.source.slice(1, -1)}'`);
 }
 
-export function tagMutability(value: string | undefined): TagMutability {
-  if (value === undefined) return 'MUTABLE';
-  if (value === 'MUTABLE' || value === 'IMMUTABLE') return value;
-  throw invalid('imageTagMutability', 'must be MUTABLE or IMMUTABLE');
+/** How the tags of a repository behave; the filters come with the one kind that has exclusions, and with no other. */
+export function tagRule({ imageTagMutability = 'MUTABLE', imageTagMutabilityExclusionFilters }: EcrInput): {
+  tagMutability: TagMutability;
+  exclusions: string[];
+} {
+  const filters = imageTagMutabilityExclusionFilters ?? [];
+  if (imageTagMutability === 'MUTABLE' || imageTagMutability === 'IMMUTABLE') {
+    if (filters.length === 0) return { tagMutability: imageTagMutability, exclusions: [] };
+    throw invalid('imageTagMutabilityExclusionFilters', `must be left out with ${imageTagMutability}`);
+  }
+  if (imageTagMutability !== 'IMMUTABLE_WITH_EXCLUSION')
+    throw invalid('imageTagMutability', 'must be MUTABLE, IMMUTABLE or IMMUTABLE_WITH_EXCLUSION');
+  if (filters.length === 0 || filters.length > EXCLUSIONS_MAX)
+    throw invalid('imageTagMutabilityExclusionFilters', `must have 1 to ${EXCLUSIONS_MAX} members`);
+  return { tagMutability: imageTagMutability, exclusions: filters.map(exclusion) };
+}
+
+function exclusion({ filterType, filter = '' }: TagExclusion): string {
+  const isPattern = /^[0-9a-zA-Z._*-]{1,128}$/.test(filter) && filter.split('*').length - 1 <= WILDCARDS_MAX;
+  if (filterType === 'WILDCARD' && isPattern) return filter;
+  throw invalid('imageTagMutabilityExclusionFilters', `must be wildcards with at most ${WILDCARDS_MAX} *`);
 }
 
 export function imageIds(ids: ImageId[] | undefined): ImageId[] {

@@ -4,13 +4,12 @@ import type { Registry } from '../engines/registry.ts';
 import type { Journal } from '../journal.ts';
 import { ECR_USER, repositoryArn, type RegistryTokens } from '../registry-tokens.ts';
 import { Images } from './ecr-images.ts';
-import { page, repositoryName, repositoryNotFound, tagMutability } from './ecr-input.ts';
-import type { EcrInput, TagMutability } from './ecr-input.ts';
+import { page, repositoryName, repositoryNotFound, tagRule, type EcrInput } from './ecr-input.ts';
 import { Repositories, type Repository } from './ecr-repositories.ts';
 
 export interface EcrService extends Service {
   /** For the provisioner: the repository exists afterwards, with this mutability, whatever was before. */
-  putRepository(repository: { name: string; tagMutability: TagMutability }): void;
+  putRepository(repository: { name: string; tagMutability: 'MUTABLE' | 'IMMUTABLE' }): void;
 }
 
 export interface EcrOptions {
@@ -29,13 +28,16 @@ export function createEcrService({ journal, registry, tokens }: EcrOptions): Ecr
     if (repository === undefined) throw repositoryNotFound(repositoryName(name));
     return repository;
   };
-  const view = ({ name, tagMutability, createdAtMs }: Repository) => ({
+  const view = ({ name, tagMutability, exclusions, createdAtMs }: Repository) => ({
     repositoryArn: repositoryArn(name),
     registryId: ACCOUNT,
     repositoryName: name,
     repositoryUri: `${registry?.host ?? 'registry.invalid'}/${name}`,
     createdAt: createdAtMs / 1000,
     imageTagMutability: tagMutability,
+    ...(exclusions.length > 0 && {
+      imageTagMutabilityExclusionFilters: exclusions.map((filter) => ({ filterType: 'WILDCARD', filter })),
+    }),
   });
 
   const operations: Record<string, (input: EcrInput, request: AwsRequest) => unknown> = {
@@ -50,11 +52,7 @@ export function createEcrService({ journal, registry, tokens }: EcrOptions): Ecr
 
     CreateRepository(input) {
       const name = repositoryName(input.repositoryName);
-      const repository = {
-        name,
-        tagMutability: tagMutability(input.imageTagMutability),
-        createdAtMs: Date.now(),
-      };
+      const repository = { name, ...tagRule(input), createdAtMs: Date.now() };
       if (repositories.insert(repository)) return { repository: view(repository) };
       const message = `The repository with name '${name}' already exists in the registry with id '${ACCOUNT}'`;
       throw new AwsError('RepositoryAlreadyExistsException', message);
@@ -99,12 +97,8 @@ export function createEcrService({ journal, registry, tokens }: EcrOptions): Ecr
     handle: async (request) =>
       jsonAnswer(await operationOf(request).run(jsonBody<EcrInput>(request), request)),
     putRepository({ name, tagMutability }) {
-      const inserted = repositories.insert({
-        name: repositoryName(name),
-        tagMutability,
-        createdAtMs: Date.now(),
-      });
-      if (!inserted) repositories.setTagMutability(name, tagMutability);
+      const rule = { name: repositoryName(name), tagMutability, exclusions: [] };
+      if (!repositories.insert({ ...rule, createdAtMs: Date.now() })) repositories.setTagRule(rule);
     },
   };
 }

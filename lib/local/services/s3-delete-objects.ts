@@ -2,40 +2,63 @@ import { AwsError, type AwsRequest, type AwsResponse } from '../aws.ts';
 import type { Iam } from '../iam.ts';
 import { escapeXml, xmlAnswer } from '../wire.ts';
 import { objectArn } from './s3-operations.ts';
+import { unescapeXml } from './s3-xml.ts';
 
 const KEYS_MAX = 1000;
+
+interface Doomed {
+  key: string;
+  versionId: string | null;
+}
 
 /** DeleteObjects as one DELETE after the other, each with its own permission and its own line in the answer. */
 export async function deleteObjects(
   request: AwsRequest,
   bucket: string,
   iam: Iam,
-  deleteObject: (key: string) => Promise<AwsResponse>,
+  deleteObject: (doomed: Doomed) => Promise<AwsResponse>,
 ): Promise<AwsResponse> {
   const xml = request.body.toString('utf8');
-  const keys = [...xml.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => unescapeXml(key));
-  if (keys.length === 0 || keys.length > KEYS_MAX) {
+  const all = [...xml.matchAll(/<Object>(.*?)<\/Object>/gs)].map(([, object = '']) => readDoomed(object));
+  if (all.length === 0 || all.length > KEYS_MAX) {
     throw new AwsError('MalformedXML', `From 1 to ${KEYS_MAX} keys can be deleted at once.`);
   }
   const isQuiet = /<Quiet>true<\/Quiet>/.test(xml);
   const lines: string[] = [];
-  for (const key of keys) {
+  for (const doomed of all) {
+    const { key, versionId } = doomed;
+    const action = versionId === null ? 's3:DeleteObject' : 's3:DeleteObjectVersion';
+    const named = `<Key>${escapeXml(key)}</Key>${versionId === null ? '' : `<VersionId>${escapeXml(versionId)}</VersionId>`}`;
     const denial = whyDenied(() =>
-      iam.authorize(request.principal, { action: 's3:DeleteObject', resource: objectArn({ bucket, key }) }),
+      iam.authorize(request.principal, { action, resource: objectArn({ bucket, key }) }),
     );
     if (denial !== undefined) {
-      lines.push(
-        `<Error><Key>${escapeXml(key)}</Key><Code>AccessDenied</Code><Message>${escapeXml(denial)}</Message></Error>`,
-      );
+      lines.push(`<Error>${named}<Code>AccessDenied</Code><Message>${escapeXml(denial)}</Message></Error>`);
       continue;
     }
-    const answer = await deleteObject(key);
+    const answer = await deleteObject(doomed);
     if (answer.status >= 300) return answer;
-    if (!isQuiet) lines.push(`<Deleted><Key>${escapeXml(key)}</Key></Deleted>`);
+    if (!isQuiet) lines.push(`<Deleted>${named}${aboutMark(answer)}</Deleted>`);
   }
   return xmlAnswer(
     `<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${lines.join('')}</DeleteResult>`,
   );
+}
+
+function readDoomed(object: string): Doomed {
+  const read = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(object)?.[1];
+  const versionId = read('VersionId');
+  return {
+    key: unescapeXml(read('Key') ?? ''),
+    versionId: versionId === undefined ? null : unescapeXml(versionId),
+  };
+}
+
+/** Whether a mark was made, or taken away. */
+function aboutMark({ headers = {} }: AwsResponse): string {
+  if (headers['x-amz-delete-marker'] !== 'true') return '';
+  const id = headers['x-amz-version-id'] ?? '';
+  return `<DeleteMarker>true</DeleteMarker><DeleteMarkerVersionId>${id}</DeleteMarkerVersionId>`;
 }
 
 function whyDenied(authorize: () => void): string | undefined {
@@ -46,13 +69,4 @@ function whyDenied(authorize: () => void): string | undefined {
     if (error instanceof AwsError) return error.message;
     throw error;
   }
-}
-
-function unescapeXml(text: string): string {
-  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-  return text.replace(/&(#x[0-9a-f]+|#\d+|\w+);/gi, (entity, name: string) => {
-    if (!name.startsWith('#')) return named[name] ?? entity;
-    const point = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
-    return point <= 0x10ffff ? String.fromCodePoint(point) : entity;
-  });
 }

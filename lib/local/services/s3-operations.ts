@@ -1,4 +1,5 @@
 import { AwsError, type Access, type AwsRequest } from '../aws.ts';
+import { splitUrl } from '../wire.ts';
 
 export interface S3Target {
   bucket: string;
@@ -33,6 +34,9 @@ const operations = new Map<string, { name: string; access: Shape }>([
   ['DELETE bucket', { name: 'DeleteBucket', access: bucketAction('s3:DeleteBucket') }],
   ['GET bucket', { name: 'ListObjects', access: listAccess }],
   ['GET bucket list-type', { name: 'ListObjectsV2', access: listAccess }],
+  ['GET bucket versions', { name: 'ListObjectVersions', access: listVersionsAccess }],
+  ['PUT bucket versioning', { name: 'PutBucketVersioning', access: bucketAction('s3:PutBucketVersioning') }],
+  ['GET bucket versioning', { name: 'GetBucketVersioning', access: bucketAction('s3:GetBucketVersioning') }],
   // Asked for each key in turn, as AWS does: those that may be deleted are, the others are reported.
   ['POST bucket delete', { name: 'DeleteObjects', access: () => [] }],
   [
@@ -50,7 +54,11 @@ const operations = new Map<string, { name: string; access: Shape }>([
   ['GET object', { name: 'GetObject', access: objectAction('s3:GetObject') }],
   ['GET object partNumber', { name: 'GetObject', access: objectAction('s3:GetObject') }],
   ['GET object versionId', { name: 'GetObject', access: objectAction('s3:GetObjectVersion') }],
-  ['GET object attributes', { name: 'GetObjectAttributes', access: attributesAccess }],
+  ['GET object attributes', { name: 'GetObjectAttributes', access: attributesAccess('Object') }],
+  [
+    'GET object attributes versionId',
+    { name: 'GetObjectAttributes', access: attributesAccess('ObjectVersion') },
+  ],
   ['HEAD object', { name: 'HeadObject', access: objectAction('s3:GetObject') }],
   ['HEAD object partNumber', { name: 'HeadObject', access: objectAction('s3:GetObject') }],
   ['HEAD object versionId', { name: 'HeadObject', access: objectAction('s3:GetObjectVersion') }],
@@ -68,7 +76,7 @@ const operations = new Map<string, { name: string; access: Shape }>([
 
 /** Query parameters that only refine an operation, or belong to the signature. */
 const refinement =
-  /^(x-id|prefix|delimiter|max-keys|marker|continuation-token|start-after|encoding-type|fetch-owner|response-.*|x-amz-.*)$/i;
+  /^(x-id|prefix|delimiter|max-keys|marker|key-marker|version-id-marker|continuation-token|start-after|encoding-type|fetch-owner|response-.*|x-amz-.*)$/i;
 
 export function readOperation(request: AwsRequest): S3Operation {
   const target = readTarget(request.path);
@@ -92,26 +100,33 @@ function listAccess({ query }: AwsRequest, target: S3Target): Access[] {
   return [{ ...listBucket(target), context }];
 }
 
-function attributesAccess(_request: AwsRequest, target: S3Target): Access[] {
-  return ['s3:GetObject', 's3:GetObjectAttributes'].map((action) => ({
-    action,
-    resource: objectArn(target),
-  }));
+function listVersionsAccess(request: AwsRequest, target: S3Target): Access[] {
+  return listAccess(request, target).map((access) => ({ ...access, action: 's3:ListBucketVersions' }));
+}
+
+function attributesAccess(what: 'Object' | 'ObjectVersion'): Shape {
+  return (_request, target) =>
+    [`s3:Get${what}`, `s3:Get${what}Attributes`].map((action) => ({ action, resource: objectArn(target) }));
 }
 
 function putAccess({ headers }: AwsRequest, target: S3Target): Access[] {
   if (headers['x-amz-tagging'] !== undefined)
     throw new AwsError('NotImplemented', 'S3 here keeps no object tags.', 501);
   const put = { action: 's3:PutObject', resource: objectArn(target) };
-  const source = headers['x-amz-copy-source'];
+  const source = readCopySource(headers);
   if (source === undefined) return [put];
-  return [
-    put,
-    {
-      action: 's3:GetObject',
-      resource: objectArn(readTarget(source.startsWith('/') ? source : `/${source}`)),
-    },
-  ];
+  const action = source.versionId === null ? 's3:GetObject' : 's3:GetObjectVersion';
+  return [put, { action, resource: objectArn(source.target) }];
+}
+
+/** What a PUT copies, if it does. */
+export function readCopySource(
+  headers: AwsRequest['headers'],
+): { target: S3Target; versionId: string | null } | undefined {
+  const header = headers['x-amz-copy-source'];
+  if (header === undefined) return undefined;
+  const { path, search } = splitUrl(header.startsWith('/') ? header : `/${header}`);
+  return { target: readTarget(path), versionId: new URLSearchParams(search).get('versionId') };
 }
 
 function readTarget(path: string): S3Target {

@@ -22,8 +22,8 @@ export function checkDigests({ headers, body }: AwsRequest): void {
   }
 }
 
-/** The engine keeps one version of each object, the one AWS calls `null` in a bucket without versioning. */
-export function checkVersion({ query }: AwsRequest): void {
+/** A bucket that keeps no versions has one of each object, which AWS calls `null`. */
+export function checkVersion({ query }: Pick<AwsRequest, 'query'>): void {
   const version = query.get('versionId');
   if (version === null || version === 'null') return;
   throw new AwsError('NoSuchVersion', 'The specified version does not exist.', 404);

@@ -1,20 +1,27 @@
 import { AwsError, type AwsRequest, type AwsResponse, type Service } from '../aws.ts';
 import { forward, messageHeaders } from '../forward.ts';
 import type { Iam } from '../iam.ts';
+import type { Journal } from '../journal.ts';
+import { xmlAnswer } from '../wire.ts';
 import { deleteObjects } from './s3-delete-objects.ts';
-import { listBucket, readOperation, type S3Target } from './s3-operations.ts';
+import { listBucket, readOperation, type S3Operation, type S3Target } from './s3-operations.ts';
 import { checkCondition, checkDigests, checkVersion, isConditional } from './s3-preconditions.ts';
+import { type EngineCall, VersionedBuckets } from './s3-versioned.ts';
+import { Versions } from './s3-versions.ts';
 
 const ANSWER_SECONDS_MAX = 30;
 
 const reads = new Set(['GetObject', 'HeadObject']);
 const writes = new Set(['PutObject', 'CompleteMultipartUpload']);
 
-/** Objects, in front of the engine that keeps them; adds what it leaves out: checksums and conditional writes. */
-export function createS3Service(options: { url: () => string; iam: Iam }): Service {
+/**
+ * Objects, in front of the engine that keeps them; adds what it leaves out: checksums, conditional writes, and versions
+ * in buckets that keep them.
+ */
+export function createS3Service(options: { url: () => string; iam: Iam; journal: Journal }): Service {
   const turns = new Turns();
 
-  const call = async (method: string, target: S3Target, request?: AwsRequest) => {
+  const call: EngineCall = async (method, target, request) => {
     const { authorization: _, ...headers } = messageHeaders(request?.headers ?? {});
     const search = request && request.query.size > 0 ? `?${request.query.toString()}` : '';
     const engine = { name: 'The object engine', url: options.url(), secondsMax: ANSWER_SECONDS_MAX };
@@ -22,6 +29,49 @@ export function createS3Service(options: { url: () => string; iam: Iam }): Servi
     const answer = await forward(engine, { method, path, headers, body: request?.body ?? '' });
     if (answer.status === 500) throw new Error(`the object engine failed: ${answer.body.toString('utf8')}`);
     return answer;
+  };
+  const versioned = new VersionedBuckets(new Versions(options.journal), call);
+
+  const handle = async (request: AwsRequest, operation: S3Operation): Promise<AwsResponse> => {
+    const { name, target } = operation;
+    if (name === 'PutBucketVersioning') return turns.take(target.bucket, () => keepVersions(request, target));
+    if (name === 'GetBucketVersioning') return describeVersioning(target);
+    if (versioned.has(target.bucket)) {
+      const answer = await versioned.handle(operation, request);
+      if (answer) return answer;
+    }
+    checkVersion(request);
+    if (name === 'ListObjectVersions')
+      throw new AwsError('NotImplemented', 'S3 here lists versions only of a bucket that keeps them.', 501);
+    return call(request.method, target, request);
+  };
+
+  const head = (request: AwsRequest, target: S3Target): Promise<AwsResponse> =>
+    versioned.has(target.bucket)
+      ? versioned.read(target, { ...request, method: 'HEAD', headers: {}, query: new URLSearchParams() })
+      : call('HEAD', target);
+
+  const deleteOne = (target: S3Target, versionId: string | null): Promise<AwsResponse> => {
+    if (versioned.has(target.bucket)) return versioned.delete(target, versionId);
+    checkVersion({ query: new URLSearchParams(versionId === null ? {} : { versionId }) });
+    return call('DELETE', target);
+  };
+
+  const keepVersions = async ({ body }: AwsRequest, { bucket }: S3Target): Promise<AwsResponse> => {
+    if (!/<Status>Enabled<\/Status>/.test(body.toString('utf8')))
+      throw new AwsError('NotImplemented', 'S3 here does not stop keeping versions.', 501);
+    await versioned.keep(bucket);
+    return { status: 200 };
+  };
+
+  const describeVersioning = async (target: S3Target): Promise<AwsResponse> => {
+    const answer = await call('HEAD', target);
+    if (answer.status >= 300)
+      throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', answer.status);
+    const status = versioned.has(target.bucket) ? '<Status>Enabled</Status>' : '';
+    return xmlAnswer(
+      `<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${status}</VersioningConfiguration>`,
+    );
   };
 
   return {
@@ -31,21 +81,21 @@ export function createS3Service(options: { url: () => string; iam: Iam }): Servi
 
     async handle(received): Promise<AwsResponse> {
       const request = withHoistedHeaders(received);
-      const { name, target } = readOperation(request);
+      const operation = readOperation(request);
+      const { name, target } = operation;
       checkDigests(request);
-      checkVersion(request);
       if (name === 'DeleteObjects') {
-        return deleteObjects(request, target.bucket, options.iam, (key) =>
-          call('DELETE', { ...target, key }),
+        return deleteObjects(request, target.bucket, options.iam, ({ key, versionId }) =>
+          deleteOne({ ...target, key }, versionId),
         );
       }
       if (writes.has(name)) {
-        return turns.take(request.path, async () => {
-          if (isConditional(request)) checkCondition(request, await call('HEAD', target));
-          return call(request.method, target, request);
+        return turns.take(enginePath(target), async () => {
+          if (isConditional(request)) checkCondition(request, await head(request, target));
+          return handle(request, operation);
         });
       }
-      const answer = await call(request.method, target, request);
+      const answer = await handle(request, operation);
       if (!reads.has(name)) return answer;
       // Who may not list the bucket may not learn either that an object is missing: AWS answers 403.
       if (answer.status === 404) options.iam.authorize(request.principal, listBucket(target));

@@ -1,0 +1,57 @@
+// Whether an artifact is trusted, apart from how far it has come: `unverified → verified → revoked`, and back to
+// unverified when a later look fails. Rules only; nothing here knows AWS.
+
+import { type Refusal, refuse } from '../platform/errors.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { aboutArtifact, type Artifact } from './artifact.ts';
+import type { Verification } from './verification.ts';
+
+export function requireNotRevoked({ trust_state, revoked }: Artifact): void {
+  if (trust_state !== 'revoked') return;
+  throw refuse('artifact.revoked', {
+    detail: revoked && `It was revoked at ${revoked.at}: ${revoked.reason}`,
+  });
+}
+
+/** Forward goes only what is trusted at that moment. */
+export function requireTrusted(artifact: Artifact): void {
+  requireNotRevoked(artifact);
+  if (artifact.trust_state !== 'verified') throw untrusted(artifact.verification?.fault);
+}
+
+export function untrusted(fault: { code: string; detail: string } | undefined): Refusal {
+  return refuse('artifact.untrusted', {
+    detail: fault ? `${fault.code}: ${fault.detail}` : 'Nobody has verified it.',
+  });
+}
+
+/** After a look at its signature. */
+export function judged(artifact: Artifact, verification: Verification, now: Date): Artifact {
+  requireNotRevoked(artifact);
+  return {
+    ...artifact,
+    verification,
+    trust_state: verification.verdict === 'verified' ? 'verified' : 'unverified',
+    updated_at: now.toISOString(),
+  };
+}
+
+/** As the audit tells it. */
+export function auditTrust({ trust_state, verification }: Artifact) {
+  const { policy, signer, fault } = verification ?? {};
+  return {
+    trust_state,
+    ...(policy && { policy }),
+    ...(signer && { signer: signer.subject }),
+    ...(fault && { fault }),
+  };
+}
+
+export const TrustJudged = (artifact: Artifact): DomainEvent => {
+  const { verdict, fault } = artifact.verification ?? {};
+  return {
+    type: verdict === 'verified' ? 'apps.artifact.verified' : 'apps.artifact.verification_failed',
+    version: 1,
+    data: { ...aboutArtifact(artifact), ...(fault && { fault }) },
+  };
+};

@@ -1,0 +1,71 @@
+import * as v from 'valibot';
+import { App } from '../catalog/app.ts';
+import { saveApps } from '../catalog/app-store.ts';
+import { appKey, versionKey } from '../catalog/keys.ts';
+import { requireStatus } from '../catalog/promotion-store.ts';
+import { Version } from '../catalog/version.ts';
+import { Conflict, requireThat, type Write } from '../platform/commit.ts';
+import { readItems } from '../platform/rows.ts';
+import type { Key } from '../platform/table.ts';
+import type { Artifact } from './artifact.ts';
+import { type Bound, markTrust } from './artifact-binding.ts';
+
+type Named = Pick<Artifact, 'app_slug' | 'app_version'>;
+
+export const boundKeys = ({ app_slug, app_version }: Named): Key[] => [
+  appKey(app_slug),
+  versionKey(app_slug, app_version),
+];
+
+export function parseBound([app, version]: unknown[]): Bound {
+  return requireAgreement({
+    app: v.parse(v.optional(App), app),
+    version: v.parse(v.optional(Version), version),
+  });
+}
+
+/** The version an artifact was registered for, and its app, by one request. */
+export async function findBound(artifact: Named): Promise<Bound> {
+  return parseBound(await readItems(boundKeys(artifact)));
+}
+
+/** The same for several, in their order. */
+export async function findBounds(artifacts: Named[]): Promise<Bound[]> {
+  const keys = new Map(artifacts.flatMap(boundKeys).map((key) => [nameOf(key), key]));
+  const rows = await readItems([...keys.values()]);
+  const found = new Map([...keys.keys()].map((name, index) => [name, rows[index]]));
+  return artifacts.map((artifact) => parseBound(boundKeys(artifact).map((key) => found.get(nameOf(key)))));
+}
+
+const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
+
+/** The rows were not read at one moment. */
+function requireAgreement(bound: Bound): Bound {
+  const { app, version } = bound;
+  const status = version && (app?.versions[version.version]?.status ?? 'retired');
+  if (status !== version?.status) throw new Conflict('The app says otherwise than its version.');
+  return bound;
+}
+
+/** What is decided about an artifact counts on its version being what it was when it was read. */
+export function holdVersion({ app_slug, app_version }: Artifact, { version }: Bound): Write {
+  if (version) return requireStatus(version);
+  const absent = { condition: 'attribute_not_exists(pk)' };
+  return requireThat(versionKey(app_slug, app_version), absent, 'request.conflict');
+}
+
+/**
+ * What trust artifacts have lost or found again, their apps say in the same moment: launches ask only there. Where
+ * there is nothing to say, their versions stay as they are for that moment.
+ */
+export function saveTrust(judged: { artifact: Artifact; bound: Bound }[], now: Date): Write[] {
+  const apps = new Map<string, { before: App; after: App }>();
+  const holds = new Map<string, Write>();
+  for (const { artifact, bound } of judged) {
+    const said = apps.get(artifact.app_slug);
+    const after = markTrust({ ...bound, app: said?.after ?? bound.app }, artifact, now);
+    if (after && bound.app) apps.set(after.slug, { before: said?.before ?? bound.app, after });
+    else holds.set(boundKeys(artifact).map(nameOf).join(' '), holdVersion(artifact, bound));
+  }
+  return [...saveApps([...apps.values()]), ...holds.values()];
+}

@@ -1,0 +1,40 @@
+import type { Promotion } from '../catalog/promotion.ts';
+import { savePromotion } from '../catalog/promotion-store.ts';
+import type { Decision } from '../platform/change.ts';
+import type { Artifact } from './artifact.ts';
+import { type Bound, requireSpared } from './artifact-binding.ts';
+import { saveArtifact } from './artifact-store.ts';
+import { ArtifactMoved, auditMove, type Move, moveArtifact } from './artifact-transition.ts';
+import { holdVersion } from './binding-store.ts';
+
+export interface Standing {
+  artifact: Artifact;
+  promotion?: Promotion;
+  /** Its version, where the move may be one that takes something away from it. */
+  bound?: Bound;
+}
+
+/** A move of an artifact with everything that belongs to it: its row, the promotion it is part of, audit and event. */
+export function decideArtifactMove(
+  { artifact, promotion: last, bound }: Standing,
+  move: Move,
+  promotion: Promotion | undefined,
+  now: Date,
+  told: Record<string, unknown> = {},
+): { moved: Artifact; decision: Decision } {
+  const moved = moveArtifact(artifact, move, now);
+  if (bound) requireSpared(bound, artifact, move.to);
+  return {
+    moved,
+    decision: {
+      ...auditMove(artifact, moved),
+      place: { org_id: artifact.org_id, project_id: artifact.project_id },
+      writes: [
+        ...saveArtifact(artifact, moved),
+        ...(bound ? [holdVersion(artifact, bound)] : []),
+        ...(promotion ? [savePromotion(last, promotion)] : []),
+      ],
+      events: [ArtifactMoved(artifact, moved, told)],
+    },
+  };
+}

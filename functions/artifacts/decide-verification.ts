@@ -1,0 +1,25 @@
+import type { Decision } from '../platform/change.ts';
+import { type Artifact, subjectOfArtifact } from './artifact.ts';
+import type { Bound } from './artifact-binding.ts';
+import { saveArtifact } from './artifact-store.ts';
+import { auditTrust, judged, TrustJudged } from './artifact-trust.ts';
+import { saveTrust } from './binding-store.ts';
+import type { Verification } from './verification.ts';
+
+/** What a look at an artifact's signature leads to, whoever looked: its trust, and what its app says of it. */
+export function decideVerification(
+  artifact: Artifact,
+  bound: Bound,
+  verification: Verification,
+  now: Date,
+): Decision {
+  const after = judged(artifact, verification, now);
+  return {
+    subject: subjectOfArtifact(artifact),
+    before: auditTrust(artifact),
+    after: auditTrust(after),
+    place: { org_id: artifact.org_id, project_id: artifact.project_id },
+    writes: [...saveArtifact(artifact, after), ...saveTrust([{ artifact: after, bound }], now)],
+    events: [TrustJudged(after)],
+  };
+}

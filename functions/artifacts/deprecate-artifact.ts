@@ -1,0 +1,27 @@
+import * as v from 'valibot';
+import { Reason } from '../catalog/promotion.ts';
+import { GRACE_SECONDS_DEFAULT, GraceSeconds } from '../catalog/transition.ts';
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
+import { findArtifact } from './artifact-store.ts';
+import { findBound } from './binding-store.ts';
+import { decideArtifactMove } from './decide-artifact-move.ts';
+
+export const deprecateArtifact = command(
+  {
+    summary: 'Let no version begin to use an artifact any more',
+    action: 'artifacts.artifact.deprecate',
+    params: ArtifactParams,
+    body: v.strictObject({ reason: Reason, grace_seconds: v.optional(GraceSeconds) }),
+    reply: ArtifactView,
+    refusals: ['artifact.unknown', 'artifact.wrong_state', 'artifact.in_use'],
+  },
+  async (ctx, { params, body: { reason, grace_seconds = GRACE_SECONDS_DEFAULT } }) => {
+    const artifact = await findArtifact(projectOf(ctx).id, params.artifact_id);
+    const standing = { artifact, bound: await findBound(artifact) };
+    const move = { to: 'deprecated', graceSeconds: grace_seconds } as const;
+    const { moved, decision } = decideArtifactMove(standing, move, undefined, ctx.now(), { reason });
+    return { ...decision, reason, reply: { ...viewArtifact(moved) } };
+  },
+);

@@ -1,0 +1,15 @@
+import type { Artifact } from './artifact.ts';
+import { findFileEvidence } from './file-evidence.ts';
+import { findImageEvidence } from './image-evidence.ts';
+import { judgeTrust } from './trust.ts';
+import type { Trust } from './trust-policy.ts';
+import type { Verification } from './verification.ts';
+
+/** Looks at what lies beside an artifact, and judges it. Where nothing answers there is no verdict, but a refusal. */
+export async function examineArtifact(artifact: Artifact, trust: Trust, now: Date): Promise<Verification> {
+  const { repository, media_type, digest, size_bytes, source_type } = artifact;
+  const evidence =
+    source_type === 'oci_registry' ? await findImageEvidence(artifact) : await findFileEvidence(artifact);
+  const descriptor = { mediaType: media_type, digest, size: size_bytes };
+  return judgeTrust({ descriptor, repository, evidence, trust, now });
+}

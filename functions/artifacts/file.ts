@@ -1,0 +1,62 @@
+// A file as an artifact: where it must lie, how large it may be, what a signature of it is about. Rules only; nothing
+// here knows AWS.
+
+import { secondsAfter } from '../platform/clock.ts';
+import { refuse } from '../platform/errors.ts';
+import type { Artifact } from './artifact.ts';
+import { REGISTER_WITHIN_SECONDS } from './garbage.ts';
+import { fileUri, objectKeyOf } from './repository.ts';
+
+/** The descriptor a file is signed under has this type, whatever is in it. */
+export const FILE_MEDIA_TYPE = 'application/octet-stream';
+
+/** As much as one upload can carry. */
+export const FILE_BYTES_MAX = 5 * 1024 ** 3;
+
+/** As much as is read to compute a digest while somebody waits for the answer. */
+export const DIGESTED_BYTES_MAX = 512 * 1024 ** 2;
+
+/** Which file is meant: its name, the digest it must have, and where its publisher says it lies. */
+export type FileAsked = Pick<
+  Artifact,
+  'project_id' | 'app_slug' | 'app_version' | 'artifact_name' | 'variant' | 'digest'
+> & { source_uri?: string };
+
+/** What registration records of a file. */
+export type FoundFile = Required<Pick<Artifact, 'source_uri' | 'media_type' | 'size_bytes' | 'object'>>;
+
+/** The key of the object. There is one place for a file of this name, and it is in its own project. */
+export function requireOwnSource(asked: FileAsked): string {
+  const key = objectKeyOf(asked);
+  if (asked.source_uri !== undefined && asked.source_uri !== fileUri(key)) {
+    throw refuse('artifact.foreign_source', { detail: `This file lies at ${fileUri(key)}.` });
+  }
+  return key;
+}
+
+export function requireFileSize(sizeBytes: number): void {
+  if (sizeBytes === 0) throw refuse('artifact.unfit', { detail: 'The file is empty.' });
+  if (sizeBytes > FILE_BYTES_MAX)
+    throw refuse('artifact.unfit', { detail: `The file is larger than ${FILE_BYTES_MAX} bytes.` });
+}
+
+/** What lay there too long is about to be removed, as nobody wanted it. */
+export function requireRecent(storedAt: Date, now: Date): void {
+  if (now < secondsAfter(storedAt, REGISTER_WITHIN_SECONDS)) return;
+  throw refuse('artifact.absent', {
+    detail: `It was uploaded at ${storedAt.toISOString()} and nobody registered it since: upload it again.`,
+  });
+}
+
+/** Only where the store knows no digest of the whole. */
+export function requireDigestible(sizeBytes: number): void {
+  if (sizeBytes <= DIGESTED_BYTES_MAX) return;
+  throw refuse('artifact.unfit', {
+    detail: `A file larger than ${DIGESTED_BYTES_MAX} bytes is uploaded with its x-amz-checksum-sha256: name its digest in the publish intent.`,
+  });
+}
+
+export function requireSameDigest(found: string, asked: string): void {
+  if (found !== asked)
+    throw refuse('artifact.mismatched', { detail: `The file there has the digest ${found}.` });
+}

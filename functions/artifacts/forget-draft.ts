@@ -1,0 +1,38 @@
+import { commitDecision } from '../platform/change.ts';
+import type { Context } from '../platform/context.ts';
+import { aboutArtifact, type Artifact, subjectOfArtifact } from './artifact.ts';
+import { isBound } from './artifact-binding.ts';
+import { findArtifactPromotion } from './artifact-promotion-store.ts';
+import { removeArtifact } from './artifact-store.ts';
+import { findBound, holdVersion } from './binding-store.ts';
+import { postponeDue } from './care-store.ts';
+import { careOf } from './retention.ts';
+import { CARE } from './reverify-artifact.ts';
+
+/** Forgets a draft nobody took further. One that a version names, or that is being promoted, is kept for now. */
+export async function forgetDraft(ctx: Context, id: string): Promise<void> {
+  await commitDecision(ctx, 'artifacts.artifact.forget', async () => {
+    const { artifact, promotion } = await findArtifactPromotion(id);
+    if (!careOf(artifact, 0, ctx.now()).includes('forget')) return undefined;
+    const bound = await findBound(artifact);
+    if (isBound(bound, artifact) || promotion?.status === 'running') {
+      await postponeDue(id, ctx.now());
+      return undefined;
+    }
+    return {
+      subject: subjectOfArtifact(artifact),
+      before: aboutArtifact(artifact),
+      reason: 'Nobody took the draft further, and no version names it.',
+      actor: CARE,
+      place: { org_id: artifact.org_id, project_id: artifact.project_id },
+      writes: [...removeArtifact(artifact), holdVersion(artifact, bound)],
+      events: [ArtifactForgotten(artifact)],
+    };
+  });
+}
+
+const ArtifactForgotten = (artifact: Artifact) => ({
+  type: 'apps.artifact.forgotten',
+  version: 1,
+  data: aboutArtifact(artifact),
+});

@@ -1,0 +1,27 @@
+import { ArtifactPromotionView, viewPromotion } from '../catalog/promotion-view.ts';
+import { projectOf } from '../platform/context.ts';
+import { query } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { ArtifactParams, pathOfArtifact } from './artifact.ts';
+import { findArtifactPromotionAtOnce } from './artifact-promotion-store.ts';
+import { countInstances } from './usage-store.ts';
+
+export const getArtifactPromotion = query(
+  {
+    summary: 'Where the promotion of an artifact stands, and what it waits for',
+    params: ArtifactParams,
+    reply: ArtifactPromotionView,
+    refusals: ['artifact.unknown', 'promotion.unknown'],
+  },
+  async (ctx, { params }) => {
+    const { artifact, promotion } = await findArtifactPromotionAtOnce(projectOf(ctx).id, params.artifact_id);
+    if (!promotion) throw refuse('promotion.unknown');
+    const waits = promotion.step === 'awaiting_last_instance';
+    const at = {
+      status: artifact.lifecycle_state,
+      instance_count: waits ? await countInstances(artifact) : 0,
+      path: pathOfArtifact(artifact),
+    };
+    return viewPromotion(promotion, at, false);
+  },
+);

@@ -1,0 +1,14 @@
+import { projectOf } from '../platform/context.ts';
+import { query } from '../platform/endpoint.ts';
+import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
+import { findArtifact } from './artifact-store.ts';
+
+export const getArtifact = query(
+  {
+    summary: 'An artifact: what it is, how far it has come, whether it is trusted',
+    params: ArtifactParams,
+    reply: ArtifactView,
+    refusals: ['artifact.unknown'],
+  },
+  async (ctx, { params }) => viewArtifact(await findArtifact(projectOf(ctx).id, params.artifact_id)),
+);

@@ -1,0 +1,18 @@
+import { query } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { TrustPolicy, TrustPolicyParams } from './trust-policy.ts';
+import { findTrustPolicy } from './trust-store.ts';
+
+export const getTrustPolicy = query(
+  {
+    summary: 'Read a trust policy',
+    params: TrustPolicyParams,
+    reply: TrustPolicy,
+    refusals: ['trust_policy.unknown'],
+  },
+  async (_, { params }) => {
+    const policy = await findTrustPolicy(params.policy_name);
+    if (!policy) throw refuse('trust_policy.unknown');
+    return policy;
+  },
+);

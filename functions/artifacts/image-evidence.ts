@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import type { Artifact } from './artifact.ts';
+import { parseJson } from './json.ts';
+import { readRepository, type RegistryReader } from './registry-client.ts';
+import type { Attachment, Evidence } from './verification.ts';
+
+/** As many attached things as are looked at: nobody signs an image so often. */
+const REFERRERS_MAX = 50;
+const ENVELOPE_BYTES_MAX = 1024 * 1024;
+
+const SIGNATURE = 'application/vnd.cncf.notary.signature';
+const PROVENANCE = 'application/vnd.in-toto+json';
+
+const Attached = v.object({
+  subject: v.object({ digest: v.string() }),
+  artifactType: v.optional(v.string()),
+  config: v.optional(v.object({ mediaType: v.string() })),
+  layers: v.array(v.object({ mediaType: v.string(), digest: v.string(), size: v.number() })),
+});
+
+/**
+ * What is attached to an image in the registry. Whatever is not what it should be, is not evidence; a registry that
+ * does not answer is a reason to ask again, never one to judge.
+ */
+export async function findImageEvidence({
+  repository,
+  digest,
+}: Pick<Artifact, 'repository' | 'digest'>): Promise<Evidence> {
+  const evidence: Evidence = { signatures: [], provenances: [] };
+  const registry = await readRepository(repository);
+  if (!(await registry.manifest(digest))) return { ...evidence, isContentAbsent: true };
+  const found = (await registry.referrers(digest)).filter(mayBeEvidence).slice(0, REFERRERS_MAX);
+  for (const referrer of found) {
+    const attached = await readAttached(registry, referrer.digest, digest);
+    if (attached?.type === SIGNATURE) evidence.signatures.push(attached.attachment);
+    if (attached?.type === PROVENANCE) evidence.provenances.push(attached.attachment);
+  }
+  return evidence;
+}
+
+/** Older lists do not say what each is; then the manifest does. */
+const mayBeEvidence = ({ artifactType = SIGNATURE }: { artifactType?: string }): boolean =>
+  artifactType === SIGNATURE || artifactType === PROVENANCE;
+
+async function readAttached(
+  registry: RegistryReader,
+  digest: string,
+  subject: string,
+): Promise<{ type: string; attachment: Attachment } | undefined> {
+  if (!isSha256(digest)) return undefined;
+  const manifest = await registry.manifest(digest);
+  const parsed = v.safeParse(Attached, manifest && parseJson(manifest.bytes));
+  if (!parsed.success) return undefined;
+  const attached = parsed.output;
+  // A list may name what was made for something else.
+  if (attached.subject.digest !== subject) return undefined;
+  const [envelope, ...others] = attached.layers;
+  if (!envelope || others.length > 0 || !isSha256(envelope.digest)) return undefined;
+  if (envelope.size > ENVELOPE_BYTES_MAX) return undefined;
+  const bytes = await registry.blob(envelope.digest, ENVELOPE_BYTES_MAX);
+  if (bytes?.length !== envelope.size) return undefined;
+  const type = attached.artifactType ?? attached.config?.mediaType ?? '';
+  return { type, attachment: { mediaType: envelope.mediaType, bytes } };
+}
+
+const isSha256 = (digest: string): boolean => /^sha256:[0-9a-f]{64}$/.test(digest);

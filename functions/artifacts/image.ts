@@ -1,0 +1,226 @@
+// What an image must be for the platform to run it, told from its manifests and configs alone: no layer is read. OCI
+// image specification 1.1 and Docker's schema 2, which say the same in other words. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { type ProblemCode, type Refusal, refuse } from '../platform/errors.ts';
+import type { PlatformImage } from './artifact.ts';
+import { parseJson } from './json.ts';
+import type { Attachment, Descriptor } from './verification.ts';
+
+const LAYERS_MAX = 127;
+const IMAGE_BYTES_MAX = 100 * 1024 ** 3;
+const PLATFORMS_MAX = 10;
+const MEMBERS_MAX = 50;
+const PORTS_MAX = 100;
+const USER_CHARACTERS_MAX = 256;
+export const CONFIG_BYTES_MAX = 1024 * 1024;
+
+const IMAGE_TYPES = [
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+];
+const INDEX_TYPES = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+];
+export const IMAGE_MEDIA_TYPES = [...IMAGE_TYPES, ...INDEX_TYPES] as const;
+
+const CONFIG_TYPES = [
+  'application/vnd.oci.image.config.v1+json',
+  'application/vnd.docker.container.image.v1+json',
+];
+/** Not those that a host would have to fetch elsewhere, nor encrypted ones. */
+const LAYER_TYPE =
+  /^application\/vnd\.(?:oci\.image\.layer\.v1\.tar(?:\+(?:gzip|zstd))?|docker\.image\.rootfs\.diff\.tar(?:\.(?:gzip|zstd))?)$/;
+
+const fold = (name: string): string => name.toUpperCase().toLowerCase();
+
+/**
+ * The engines that run images are written in Go, which takes a member's name in any case. Here each has one spelling:
+ * otherwise a member could be hidden from us and seen by them.
+ */
+function spelled<T extends v.ObjectEntries>(entries: T) {
+  const known = new Set(Object.keys(entries).map(fold));
+  return v.pipe(
+    v.looseObject(entries),
+    v.check((object) =>
+      Object.keys(object).every((name) => Object.hasOwn(entries, name) || !known.has(fold(name))),
+    ),
+  );
+}
+
+const Part = spelled({
+  mediaType: v.string(),
+  digest: v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/)),
+  size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  /** Where else it may be had. */
+  urls: v.optional(v.array(v.string())),
+});
+
+const Word = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9_.-]{0,31}$/));
+const Platform = spelled({ os: Word, architecture: Word, variant: v.optional(Word) });
+type Platform = v.InferOutput<typeof Platform>;
+
+const Manifest = spelled({
+  schemaVersion: v.literal(2),
+  mediaType: v.optional(v.string()),
+  artifactType: v.optional(v.string()),
+  config: Part,
+  layers: v.array(Part),
+  manifests: v.optional(v.never()),
+});
+
+const Index = spelled({
+  schemaVersion: v.literal(2),
+  mediaType: v.optional(v.string()),
+  artifactType: v.optional(v.string()),
+  manifests: v.pipe(
+    v.array(spelled({ ...Part.pipe[0].entries, platform: v.optional(Platform) })),
+    v.maxLength(MEMBERS_MAX),
+  ),
+  config: v.optional(v.never()),
+  layers: v.optional(v.never()),
+});
+
+const Config = spelled({
+  os: v.string(),
+  architecture: Word,
+  variant: v.optional(v.string()),
+  config: v.nullish(
+    spelled({
+      User: v.nullish(v.pipe(v.string(), v.regex(/^[ -~]*$/), v.maxLength(USER_CHARACTERS_MAX))),
+      Env: v.nullish(v.array(v.string())),
+      ExposedPorts: v.nullish(
+        v.record(v.pipe(v.string(), v.regex(/^\d{1,5}(?:-\d{1,5})?(?:\/(?:tcp|udp|sctp))?$/)), v.unknown()),
+      ),
+    }),
+  ),
+});
+
+/** An image of one platform, before its config is read. */
+export interface OneImage {
+  kind: 'image';
+  config: Descriptor;
+  sizeBytes: number;
+}
+
+/** Several of them under one name: a host takes the one of its own kind. */
+export interface ManyImages {
+  kind: 'index';
+  members: (Descriptor & { platform: string })[];
+}
+
+/** What a manifest describes, once all that can be known without its config is right. */
+export function readManifest({ mediaType, bytes }: Attachment): OneImage | ManyImages {
+  if (IMAGE_TYPES.includes(mediaType)) return readOne(mediaType, bytes);
+  if (INDEX_TYPES.includes(mediaType)) return readMany(mediaType, bytes);
+  throw unfit('Expected an image manifest or index of OCI, or of Docker’s schema 2.');
+}
+
+/** One member of an index is one image, and not another index. */
+export function readMember({ mediaType, bytes }: Attachment, expected: Descriptor): OneImage {
+  if (mediaType !== expected.mediaType || bytes.length !== expected.size)
+    throw mismatched(`The index describes ${expected.digest} as something else than it is.`);
+  const image = readManifest({ mediaType, bytes });
+  if (image.kind === 'image') return image;
+  throw unfit('Expected images in an index, not another index.');
+}
+
+/** What a caller said it is. */
+export function requireMediaType(found: string, said: string | undefined): void {
+  if (said !== undefined && said !== found)
+    throw mismatched(`Its media type is not the one that was stated.`);
+}
+
+export function readConfig(
+  bytes: Uint8Array,
+  { digest, image, platform }: { digest: string; image: OneImage; platform?: string },
+): PlatformImage {
+  if (bytes.length !== image.config.size)
+    throw mismatched('Its config has another size than the manifest says.');
+  const parsed = v.safeParse(Config, parseJson(bytes));
+  if (!parsed.success) throw unfit('Its config cannot be read.');
+  const { os, architecture, variant, config } = parsed.output;
+  if (os !== 'linux') throw unfit('Expected an image for linux.');
+  const found = nameOf({ os, architecture, variant });
+  if (platform !== undefined && !isSamePlatform(found, platform))
+    throw mismatched(`The index says ${platform} of an image for ${found}.`);
+  requireHarmless(config?.Env ?? []);
+  const ports = Object.keys(config?.ExposedPorts ?? {});
+  if (ports.length > PORTS_MAX) throw unfit(`Expected at most ${PORTS_MAX} exposed ports.`);
+  return {
+    platform: platform ?? found,
+    digest,
+    size_bytes: image.sizeBytes,
+    user: config?.User ?? '',
+    exposed_ports: ports,
+  };
+}
+
+/** The dynamic linker obeys these before a program begins: whoever sets one runs code in every process. */
+function requireHarmless(variables: string[]): void {
+  const name = variables
+    .map((variable) => /^LD_\w*/.exec(variable)?.[0])
+    .find((found) => found !== undefined);
+  if (name !== undefined)
+    throw unfit(`Its environment sets ${name.slice(0, 60)}, which the dynamic linker obeys.`);
+}
+
+function readOne(mediaType: string, bytes: Uint8Array): OneImage {
+  const parsed = v.safeParse(Manifest, parseJson(bytes));
+  if (!parsed.success) throw unfit('Its manifest cannot be read as the manifest of an image.');
+  const { config, layers, artifactType } = parsed.output;
+  requireOwnType(parsed.output, mediaType);
+  if (artifactType !== undefined || !CONFIG_TYPES.includes(config.mediaType))
+    throw unfit('It is something attached to an image or stored beside it, and no image.');
+  if (layers.length === 0 || layers.length > LAYERS_MAX)
+    throw unfit(`Expected 1 to ${LAYERS_MAX} layers, not ${layers.length}.`);
+  if (layers.some((layer) => !LAYER_TYPE.test(layer.mediaType) || layer.urls !== undefined))
+    throw unfit('Expected layers that lie in this registry, as tar, plain or compressed.');
+  if (config.size > CONFIG_BYTES_MAX) throw unfit(`Expected a config of at most ${CONFIG_BYTES_MAX} bytes.`);
+  const sizeBytes = layers.reduce((sum, { size }) => sum + size, config.size);
+  if (sizeBytes > IMAGE_BYTES_MAX) throw unfit(`Expected at most ${IMAGE_BYTES_MAX} bytes in all layers.`);
+  return { kind: 'image', config: describe(config), sizeBytes };
+}
+
+function readMany(mediaType: string, bytes: Uint8Array): ManyImages {
+  const parsed = v.safeParse(Index, parseJson(bytes));
+  if (!parsed.success) throw unfit('Its manifest cannot be read as the index of an image.');
+  requireOwnType(parsed.output, mediaType);
+  if (parsed.output.artifactType !== undefined) throw unfit('It is a list of other things than images.');
+  const members = parsed.output.manifests.flatMap(({ platform, ...member }) => {
+    if (platform === undefined) throw unfit('Expected a platform for each image of the index.');
+    return isAttestation(platform) ? [] : [{ ...describe(member), platform: nameOf(platform) }];
+  });
+  if (members.length === 0 || members.length > PLATFORMS_MAX)
+    throw unfit(`Expected images for 1 to ${PLATFORMS_MAX} platforms, not ${members.length}.`);
+  if (new Set(members.map(({ platform }) => platform)).size < members.length)
+    throw unfit('Expected one image for each platform.');
+  return { kind: 'index', members };
+}
+
+/** Builders put what they say of an image into its index, under a platform no host has. */
+const isAttestation = ({ os, architecture }: Platform): boolean =>
+  os === 'unknown' && architecture === 'unknown';
+
+function requireOwnType({ mediaType }: { mediaType?: string }, said: string): void {
+  // An index read as an image, or the other way round, would be two things under one digest.
+  if (mediaType !== undefined && mediaType !== said)
+    throw mismatched('Its manifest calls itself something else than the registry does.');
+}
+
+const describe = ({ mediaType, digest, size }: Descriptor): Descriptor => ({ mediaType, digest, size });
+
+const nameOf = ({ os, architecture, variant }: { os: string; architecture: string; variant?: string }) =>
+  [os, architecture, ...(variant ? [variant] : [])].join('/');
+
+/** A config often does not tell the variant. */
+const isSamePlatform = (found: string, stated: string): boolean =>
+  found === stated || stated.startsWith(`${found}/`);
+
+const because =
+  (code: ProblemCode) =>
+  (detail: string): Refusal =>
+    refuse(code, { detail });
+const unfit = because('artifact.unfit');
+const mismatched = because('artifact.mismatched');

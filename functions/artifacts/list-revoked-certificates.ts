@@ -1,0 +1,14 @@
+import * as v from 'valibot';
+import { query } from '../platform/endpoint.ts';
+import { PageQuery } from '../platform/page.ts';
+import { RevokedCertificatePage } from './revoked-certificate.ts';
+import { listRevokedRows } from './trust-store.ts';
+
+export const listRevokedCertificates = query(
+  {
+    summary: 'List certificates under which no signature counts',
+    query: v.strictObject(PageQuery),
+    reply: RevokedCertificatePage,
+  },
+  (_, { query: page }) => listRevokedRows(page),
+);

@@ -1,0 +1,10 @@
+import * as v from 'valibot';
+import { query } from '../platform/endpoint.ts';
+import { PageQuery } from '../platform/page.ts';
+import { TrustPolicyPage } from './trust-policy.ts';
+import { listTrustPolicyRows } from './trust-store.ts';
+
+export const listTrustPolicies = query(
+  { summary: 'List trust policies', query: v.strictObject(PageQuery), reply: TrustPolicyPage },
+  (_, { query: page }) => listTrustPolicyRows(page),
+);

@@ -1,0 +1,74 @@
+import * as v from 'valibot';
+import { nameActor } from '../platform/actor.ts';
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { Id } from '../platform/name.ts';
+import { ArtifactView, pathOfArtifact, subjectOfArtifact, viewArtifact } from './artifact.ts';
+import { insertArtifact } from './artifact-store.ts';
+import { findFile } from './find-file.ts';
+import { findImage } from './find-image.ts';
+import { requirePublisher } from './publication.ts';
+import {
+  ArtifactRegistered,
+  nameArtifact,
+  type NamedArtifact,
+  planArtifact,
+  RegisterArtifact,
+} from './registration.ts';
+import { findPublication } from './registration-store.ts';
+import { imageUri } from './repository.ts';
+
+export const registerArtifact = command(
+  {
+    summary: 'Register what was pushed, by its digest',
+    action: 'artifacts.artifact.register',
+    params: v.object({ project_id: Id }),
+    body: RegisterArtifact,
+    reply: ArtifactView,
+    status: 201,
+    refusals: [
+      'project.archived',
+      'app.slug_taken',
+      'artifact.exists',
+      'artifact.foreign_source',
+      'artifact.absent',
+      'artifact.mismatched',
+      'artifact.unfit',
+      'artifact.collected',
+      'artifact.too_many',
+      'artifact.revoked',
+      'artifact.too_many',
+      'registry.unavailable',
+      'store.unavailable',
+    ],
+  },
+  async (ctx, { body }) => {
+    const project = projectOf(ctx);
+    const named = nameArtifact(body, project);
+    const { app, isRegistered } = await findPublication(named);
+    requirePublisher(project, app);
+    // Told again when it is written; told now, it costs no look into the registry.
+    if (isRegistered) throw refuse('artifact.exists', { detail: `It is registered as ${named.id}.` });
+    const found =
+      named.source_type === 'oci_registry'
+        ? await findPushed(named, body)
+        : await findFile({ ...named, source_uri: body.source_uri }, ctx.now());
+    const artifact = planArtifact(named, found, nameActor(ctx.actor), ctx.now());
+    return {
+      subject: subjectOfArtifact(artifact),
+      after: viewArtifact(artifact),
+      writes: insertArtifact(artifact),
+      events: [ArtifactRegistered(artifact)],
+      reply: viewArtifact(artifact),
+      location: pathOfArtifact(artifact),
+    };
+  },
+);
+
+async function findPushed(named: NamedArtifact, { source_uri, media_type }: RegisterArtifact) {
+  const uri = imageUri(named.repository, named.digest);
+  if (source_uri !== undefined && source_uri !== uri)
+    throw refuse('artifact.foreign_source', { detail: `This image lies at ${uri}.` });
+  return findImage(named, media_type);
+}

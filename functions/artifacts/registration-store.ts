@@ -1,0 +1,15 @@
+import * as v from 'valibot';
+import { App } from '../catalog/app.ts';
+import { appKey } from '../catalog/keys.ts';
+import { readItems } from '../platform/rows.ts';
+import { artifactKey } from './keys.ts';
+import type { NamedArtifact } from './registration.ts';
+
+/** Whose the app is, and whether the artifact is registered, by one request. */
+export async function findPublication({
+  id,
+  app_slug,
+}: NamedArtifact): Promise<{ app?: App; isRegistered: boolean }> {
+  const [app, artifact] = await readItems([appKey(app_slug), artifactKey(id)]);
+  return { app: v.parse(v.optional(App), app), isRegistered: artifact !== undefined };
+}

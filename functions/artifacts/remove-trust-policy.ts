@@ -1,0 +1,32 @@
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { requireVersion } from '../platform/precondition.ts';
+import {
+  aboutTrustPolicy,
+  subjectOfTrustPolicy,
+  TrustPolicyParams,
+  TrustPolicyRemoved,
+} from './trust-policy.ts';
+import { findTrustPolicyAndHead, removeTrustPolicy as removePolicy } from './trust-store.ts';
+
+export const removeTrustPolicy = command(
+  {
+    summary: 'Remove a trust policy; what no other one covers is trusted no more',
+    action: 'artifacts.trust_policy.remove',
+    params: TrustPolicyParams,
+    status: 204,
+    refusals: ['trust_policy.unknown', 'precondition.failed'],
+  },
+  async (ctx, { params: { policy_name } }) => {
+    const { head, policy } = await findTrustPolicyAndHead(policy_name);
+    if (!policy) throw refuse('trust_policy.unknown');
+    const stale = requireVersion(policy, ctx.ifMatch);
+    return {
+      subject: subjectOfTrustPolicy(policy_name),
+      before: aboutTrustPolicy(policy),
+      writes: removePolicy(head, policy, stale),
+      events: [TrustPolicyRemoved(policy)],
+      reply: {},
+    };
+  },
+);

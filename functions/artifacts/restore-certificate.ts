@@ -1,0 +1,29 @@
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import {
+  CertificateRestored,
+  RevokedCertificateParams,
+  subjectOfCertificate,
+} from './revoked-certificate.ts';
+import { findRevokedAndHead, removeRevoked } from './trust-store.ts';
+
+export const restoreCertificate = command(
+  {
+    summary: 'Let signatures under a revoked certificate count again',
+    action: 'artifacts.certificate.restore',
+    params: RevokedCertificateParams,
+    status: 204,
+    refusals: ['certificate.unknown'],
+  },
+  async (_, { params: { fingerprint } }) => {
+    const { head, revoked } = await findRevokedAndHead(fingerprint);
+    if (!revoked) throw refuse('certificate.unknown');
+    return {
+      subject: subjectOfCertificate(fingerprint),
+      before: revoked,
+      writes: removeRevoked(head, revoked),
+      events: [CertificateRestored(revoked)],
+      reply: {},
+    };
+  },
+);

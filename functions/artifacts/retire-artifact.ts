@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { Reason } from '../catalog/promotion.ts';
+import { planRetirement } from '../catalog/promotion-plan.ts';
+import { ArtifactPromotionView } from '../catalog/promotion-view.ts';
+import { requestPromotion } from '../catalog/request-promotion.ts';
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { ArtifactParams } from './artifact.ts';
+import { findPromotableArtifactOf, PROMOTION_REFUSALS } from './promotable-artifact.ts';
+
+export const retireArtifact = command(
+  {
+    summary: 'Retire a deprecated artifact once its grace period is over and nothing uses it',
+    action: 'artifacts.artifact.retire',
+    params: ArtifactParams,
+    body: v.strictObject({ reason: Reason }),
+    reply: ArtifactPromotionView,
+    status: 202,
+    refusals: [...PROMOTION_REFUSALS, 'artifact.in_use'],
+  },
+  async (ctx, { params, body }) => {
+    const at = await findPromotableArtifactOf(projectOf(ctx).id, params.artifact_id);
+    return requestPromotion(ctx, at, body.reason, (request) => planRetirement(at, request));
+  },
+);

@@ -1,0 +1,45 @@
+import { nameActor } from '../platform/actor.ts';
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { ArtifactParams, viewArtifact } from './artifact.ts';
+import { findArtifact } from './artifact-store.ts';
+import { saveTrust } from './binding-store.ts';
+import { ArtifactRevoked, auditRevocation, RevocationView, revoke, RevokeArtifact } from './revocation.ts';
+import { findSame, saveRevocation } from './revocation-store.ts';
+
+export const revokeArtifact = command(
+  {
+    summary: 'Take back the trust in an artifact’s bytes, for good; on request stop what runs them',
+    action: 'artifacts.artifact.revoke',
+    params: ArtifactParams,
+    body: RevokeArtifact,
+    reply: RevocationView,
+    refusals: ['artifact.unknown'],
+  },
+  async (ctx, { params, body: { reason, stop_instances } }) => {
+    const artifact = await findArtifact(projectOf(ctx).id, params.artifact_id);
+    const same = await findSame(artifact);
+    const now = ctx.now();
+    const isNews = artifact.trust_state !== 'revoked';
+    const judged = same.map(({ artifact: before, bound }) => ({
+      before,
+      bound,
+      artifact: isNews ? revoke(before, nameActor(ctx.actor), reason, now) : before,
+    }));
+    const revoked = judged.map(({ artifact: after }) => after);
+    const [told, ...also] = judged.map(({ before, artifact: after }) => auditRevocation(before, after));
+    if (!told) throw new Error('An artifact is the same as itself.');
+    return {
+      ...told,
+      also: isNews ? also : [],
+      reason,
+      writes: isNews ? [...saveRevocation(revoked), ...saveTrust(judged, now)] : [],
+      // Whoever left the instances alone may think again.
+      events: isNews || stop_instances ? revoked.map((each) => ArtifactRevoked(each, stop_instances)) : [],
+      reply: {
+        ...viewArtifact(revoked[0] ?? artifact),
+        revoked_with: revoked.slice(1).map(({ id }) => id),
+      },
+    };
+  },
+);

@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import { Reason } from '../catalog/promotion.ts';
+import { rollBack } from '../catalog/promotion-steps.ts';
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
+import { findArtifactPromotionOf } from './artifact-promotion-store.ts';
+import { findBound } from './binding-store.ts';
+import { decideArtifactMove } from './decide-artifact-move.ts';
+
+export const rollBackArtifact = command(
+  {
+    summary: 'Take an artifact in canary back to staged, at once',
+    action: 'artifacts.artifact.roll_back',
+    params: ArtifactParams,
+    body: v.strictObject({ reason: Reason }),
+    reply: ArtifactView,
+    refusals: ['artifact.unknown', 'artifact.wrong_state', 'artifact.in_use'],
+  },
+  async (ctx, { params, body: { reason } }) => {
+    const found = await findArtifactPromotionOf(projectOf(ctx).id, params.artifact_id);
+    const { artifact, promotion } = found;
+    // From draft an artifact is staged too, but not by this.
+    if (artifact.lifecycle_state !== 'canary') {
+      throw refuse('artifact.wrong_state', {
+        detail: `The artifact is ${artifact.lifecycle_state}; only one in canary can be rolled back.`,
+      });
+    }
+    const standing = { ...found, bound: await findBound(artifact) };
+    const ended = promotion && rollBack(promotion, ctx.now());
+    const { moved, decision } = decideArtifactMove(standing, { to: 'staged' }, ended, ctx.now(), { reason });
+    return { ...decision, reason, reply: { ...viewArtifact(moved) } };
+  },
+);

@@ -1,0 +1,72 @@
+import { commitDecision, type Decision } from '../platform/change.ts';
+import type { Context } from '../platform/context.ts';
+import { refuse } from '../platform/errors.ts';
+import type { Artifact } from './artifact.ts';
+import { StopRequested } from './revocation.ts';
+import { findInstances, markStopping } from './revocation-store.ts';
+import { type InstanceUse, runs } from './usage.ts';
+import { listInstances } from './usage-store.ts';
+
+const REVOCATION = { kind: 'platform', id: 'artifact-revocation' } as const;
+
+const PAGE = 500;
+const PAGES_MAX = 40;
+/** Each has three writes of its own, and a transaction has room for a hundred. */
+const TOGETHER_MAX = 30;
+/** What is left over, the relay's next try asks: it passes over those that were asked. */
+const ASKED_MAX = 3000;
+
+/** Asks every instance that runs the bytes as this artifact to stop, whosever it is; each of them once. */
+export async function stopInstances(ctx: Context, artifact: Artifact): Promise<void> {
+  let asked = 0;
+  let from: Record<string, unknown> | undefined;
+  for (let page = 0; page < PAGES_MAX && asked < ASKED_MAX; page += 1) {
+    const { instances, next } = await listInstances(artifact.digest, from, PAGE);
+    const toStop = instances.filter((instance) => isToStop(instance, artifact));
+    for (const each of groupsOf(toStop)) await askToStop(ctx, artifact, each);
+    if (!next) return;
+    from = next;
+    asked += toStop.length;
+  }
+  throw refuse('unavailable', { detail: 'There are more instances to stop than can be asked at once.' });
+}
+
+const isToStop = (instance: InstanceUse, artifact: Artifact): boolean =>
+  instance.stop_requested_at === undefined && runs(instance, artifact);
+
+/** Of one project each: its audit tells of its own. */
+function groupsOf(instances: InstanceUse[]): InstanceUse[][] {
+  return [...Map.groupBy(instances, ({ project_id }) => project_id).values()].flatMap((own) =>
+    Array.from({ length: Math.ceil(own.length / TOGETHER_MAX) }, (_, index) =>
+      own.slice(index * TOGETHER_MAX, (index + 1) * TOGETHER_MAX),
+    ),
+  );
+}
+
+async function askToStop(ctx: Context, artifact: Artifact, listed: InstanceUse[]): Promise<void> {
+  await commitDecision(ctx, 'apps.instance.request_stop', async () => {
+    // Some may have ended meanwhile, or have been asked by the same revocation, told twice.
+    const running = await findInstances(artifact.digest, listed);
+    const toStop = running.filter((instance) => isToStop(instance, artifact));
+    return decideStop(artifact, toStop, ctx.now());
+  });
+}
+
+function decideStop(artifact: Artifact, instances: InstanceUse[], now: Date): Decision | undefined {
+  const after = { stop_requested_at: now.toISOString(), artifact_id: artifact.id };
+  const [first, ...also] = instances.map(({ app_instance_id }) => ({
+    subject: `instance:${app_instance_id}`,
+    after,
+  }));
+  if (!first || !instances[0]) return undefined;
+  const { org_id, project_id } = instances[0];
+  return {
+    ...first,
+    also,
+    reason: artifact.revoked?.reason,
+    actor: REVOCATION,
+    place: { org_id, project_id },
+    writes: instances.map((instance) => markStopping(artifact.digest, instance, now)),
+    events: instances.map((instance) => StopRequested(instance, artifact)),
+  };
+}

@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import { versionKey } from '../catalog/keys.ts';
+import { Version } from '../catalog/version.ts';
+import { readItems } from '../platform/rows.ts';
+import { type Key, queryPage } from '../platform/table.ts';
+import type { Artifact } from './artifact.ts';
+import { findArtifacts } from './artifact-store.ts';
+import { contentPartition, INSTANCE_ROWS, PROJECT_ROWS } from './keys.ts';
+import { type Holder, InstanceUse, type Uses, USES_MAX } from './usage.ts';
+
+/** Who has registered the bytes, and who runs them, by one request; projects come first, as there are fewer. */
+export async function findUses(digest: string): Promise<Uses> {
+  const { items, next } = await queryPage({
+    condition: 'pk = :content',
+    values: { ':content': contentPartition(digest) },
+    limit: USES_MAX,
+    descending: true,
+    consistent: true,
+  });
+  const of = (kind: string) => items.filter(({ sk }) => String(sk).startsWith(kind));
+  return {
+    holders: of(PROJECT_ROWS).map(parseHolder),
+    instances: of(INSTANCE_ROWS).map((item) => v.parse(InstanceUse, item)),
+    isTruncated: next !== undefined,
+  };
+}
+
+const HolderRow = v.object({ sk: v.string(), artifact_ids: v.optional(v.set(v.string())) });
+
+function parseHolder(row: unknown): Holder {
+  const { sk, artifact_ids = [] } = v.parse(HolderRow, row);
+  return { project_id: sk.slice(PROJECT_ROWS.length), artifact_ids: [...artifact_ids] };
+}
+
+/** As many artifacts as are told of in one answer. */
+const TOLD_MAX = 50;
+
+/** The artifact with those of the ids that are others, and the versions all of them are for, by at most two requests. */
+export async function findNamesakes(
+  artifact: Artifact,
+  ids: string[],
+): Promise<{ artifacts: Artifact[]; versions: Version[] }> {
+  const others = ids.filter((id) => id !== artifact.id).slice(0, TOLD_MAX);
+  const artifacts = [artifact, ...(await findArtifacts(others))];
+  const keys = new Map(
+    artifacts
+      .map(({ app_slug, app_version }): Key => versionKey(app_slug, app_version))
+      .map((key) => [`${key.pk} ${key.sk}`, key]),
+  );
+  const rows = await readItems([...keys.values()]);
+  return { artifacts, versions: rows.flatMap((row) => (row ? [v.parse(Version, row)] : [])) };
+}
+
+/** One page of the instances that run the bytes. */
+export async function listInstances(
+  digest: string,
+  from: Record<string, unknown> | undefined,
+  limit: number,
+): Promise<{ instances: InstanceUse[]; next?: Record<string, unknown> }> {
+  const { items, next } = await queryPage({
+    condition: 'pk = :content AND begins_with(sk, :kind)',
+    values: { ':content': contentPartition(digest), ':kind': INSTANCE_ROWS },
+    limit,
+    from,
+    consistent: true,
+  });
+  return { instances: items.map((item) => v.parse(InstanceUse, item)), next };
+}
+
+const COUNTED_PAGES_MAX = 5;
+
+/** How many instances of the app run the bytes. Where there are too many to look at, there is one. */
+export async function countInstances({ digest, app_slug }: Artifact): Promise<number> {
+  let count = 0;
+  let from: Record<string, unknown> | undefined;
+  for (let page = 0; page < COUNTED_PAGES_MAX; page += 1) {
+    const { instances, next } = await listInstances(digest, from, USES_MAX);
+    count += instances.filter((instance) => instance.app_slug === app_slug).length;
+    if (!next) return count;
+    from = next;
+  }
+  return Math.max(count, 1);
+}

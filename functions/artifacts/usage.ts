@@ -1,0 +1,117 @@
+// Who uses the bytes of an artifact: versions that name it, projects that have registered it or run it, and what runs
+// there. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { VERSION_STATUSES } from '../catalog/app.ts';
+import type { Version } from '../catalog/version.ts';
+import { compareVersions } from '../catalog/version-number.ts';
+import { type Grant, judge } from '../platform/permissions.ts';
+import type { Artifact } from './artifact.ts';
+import { isBound } from './artifact-binding.ts';
+
+/** As many rows as are looked at for one answer; more are told to be there. */
+export const USES_MAX = 1000;
+
+/** An instance that runs the bytes; it says so itself, as it starts. */
+export const InstanceUse = v.object({
+  app_instance_id: v.string(),
+  org_id: v.string(),
+  project_id: v.string(),
+  app_slug: v.string(),
+  app_version: v.string(),
+  started_at: v.string(),
+  /** Somebody has asked it to stop, as what it runs was revoked. */
+  stop_requested_at: v.optional(v.string()),
+});
+export type InstanceUse = v.InferOutput<typeof InstanceUse>;
+
+/** A project in which the bytes are registered, and under which ids. */
+export interface Holder {
+  project_id: string;
+  artifact_ids: string[];
+}
+
+/** Everybody who has to do with the bytes, as far as was looked. */
+export interface Uses {
+  holders: Holder[];
+  instances: InstanceUse[];
+  isTruncated: boolean;
+}
+
+/** Whether the instance runs the bytes as this artifact, and not as that of another app or version. */
+export const runs = (instance: InstanceUse, artifact: Pick<Artifact, 'app_slug' | 'app_version'>): boolean =>
+  instance.app_slug === artifact.app_slug &&
+  compareVersions(instance.app_version, artifact.app_version) === 0;
+
+const VersionUse = v.object({
+  app_slug: v.string(),
+  version: v.string(),
+  status: v.picklist(VERSION_STATUSES),
+});
+
+const ProjectUse = v.object({
+  project_id: v.string(),
+  /** Whether the bytes are registered there too. */
+  is_registered: v.boolean(),
+  instance_count: v.number(),
+});
+
+/** What others do is counted for those who may not know who they are. */
+const used = {
+  versions: v.array(VersionUse),
+  projects: v.array(ProjectUse),
+  instances: v.array(v.omit(InstanceUse, ['org_id'])),
+  others: v.object({ project_count: v.number(), instance_count: v.number() }),
+  /** More than could be looked at; the counts are of what was. */
+  truncated: v.boolean(),
+};
+
+export const UsageView = v.object({ artifact_id: v.string(), digest: v.string(), ...used });
+export type UsageView = v.InferOutput<typeof UsageView>;
+
+export const RevocationPreview = v.object({
+  /** The artifact, and all others of the same bytes in the project. */
+  artifact_ids: v.array(v.string()),
+  digest: v.string(),
+  ...used,
+});
+
+/** The versions that name one of the artifacts. */
+export function versionsUsing(
+  artifacts: Artifact[],
+  versions: Version[],
+): v.InferOutput<typeof VersionUse>[] {
+  return versions
+    .filter((version) => artifacts.some((artifact) => isBound({ version }, artifact)))
+    .map(({ app_slug, version, status }) => ({ app_slug, version, status }));
+}
+
+/** Of which projects the caller may know: of the one they ask in, or of all where they look after the platform. */
+export function shownTo(grants: Grant[], projectId: string): (id: string) => boolean {
+  const ofPlatform = judge(grants, 'apps.catalog.publish', {}) === 'allowed';
+  return (id) => ofPlatform || id === projectId;
+}
+
+export function viewUses(
+  { holders, instances, isTruncated }: Uses,
+  isShown: (projectId: string) => boolean,
+): Omit<UsageView, 'artifact_id' | 'digest' | 'versions'> {
+  const ids = new Set([...holders, ...instances].map(({ project_id }) => project_id));
+  const countIn = (id: string): number => instances.filter(({ project_id }) => project_id === id).length;
+  const [own, others] = part([...ids], isShown);
+  const [ownInstances, otherInstances] = part(instances, ({ project_id }) => isShown(project_id));
+  return {
+    projects: own.map((id) => ({
+      project_id: id,
+      is_registered: holders.some(({ project_id }) => project_id === id),
+      instance_count: countIn(id),
+    })),
+    instances: ownInstances.map(({ org_id: _org, ...instance }) => instance),
+    others: { project_count: others.length, instance_count: otherInstances.length },
+    truncated: isTruncated,
+  };
+}
+
+function part<T>(all: T[], isFirst: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((each) => !isFirst(each))];
+}

@@ -1,0 +1,43 @@
+import { projectOf } from '../platform/context.ts';
+import { command } from '../platform/endpoint.ts';
+import { refuse } from '../platform/errors.ts';
+import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
+import { findArtifact } from './artifact-store.ts';
+import { judged, requireNotRevoked, untrusted } from './artifact-trust.ts';
+import { findBound } from './binding-store.ts';
+import { decideVerification } from './decide-verification.ts';
+import { examineArtifact } from './examine-artifact.ts';
+import { readTrust } from './trust-store.ts';
+
+export const verifyArtifact = command(
+  {
+    summary: 'Look at an artifact’s signature and provenance, and say whether it is trusted',
+    action: 'artifacts.artifact.verify',
+    params: ArtifactParams,
+    reply: ArtifactView,
+    refusals: [
+      'artifact.unknown',
+      'artifact.wrong_state',
+      'artifact.revoked',
+      'artifact.untrusted',
+      'registry.unavailable',
+      'store.unavailable',
+    ],
+  },
+  async (ctx, { params }) => {
+    const artifact = await findArtifact(projectOf(ctx).id, params.artifact_id);
+    requireNotRevoked(artifact);
+    if (artifact.lifecycle_state === 'retired')
+      throw refuse('artifact.wrong_state', { detail: 'It is retired, and nobody will use it again.' });
+    const verification = await examineArtifact(artifact, await readTrust(), ctx.now());
+    const bound = await findBound(artifact);
+    const now = ctx.now();
+    const after = judged(artifact, verification, now);
+    return {
+      ...decideVerification(artifact, bound, verification, now),
+      reply: { ...viewArtifact(after) },
+      // What was found is kept, and blocks launches where the artifact was trusted before.
+      ...(after.trust_state !== 'verified' && { refusal: untrusted(verification.fault) }),
+    };
+  },
+);

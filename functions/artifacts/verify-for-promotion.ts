@@ -1,0 +1,46 @@
+import { ArtifactStep, type Failure, type Promotion } from '../catalog/promotion.ts';
+import { nextStepFrom } from '../catalog/promotion-plan.ts';
+import { recordVerification } from '../catalog/promotion-steps.ts';
+import { savePromotion } from '../catalog/promotion-store.ts';
+import { commitDecision } from '../platform/change.ts';
+import { task } from '../platform/task.ts';
+import { findArtifactPromotion } from './artifact-promotion-store.ts';
+import { requireNotRevoked, untrusted } from './artifact-trust.ts';
+import { findBound } from './binding-store.ts';
+import { decideVerification } from './decide-verification.ts';
+import { examineArtifact } from './examine-artifact.ts';
+import { readTrust } from './trust-store.ts';
+
+/** The first gate. What it finds counts for the artifact as for the promotion, which ends where trust does. */
+export const handler = task(ArtifactStep, async (ctx, { subject, operation_id }) => {
+  let found: { fault?: Failure } | undefined;
+  await commitDecision(ctx, 'artifacts.artifact.verify', async () => {
+    const { artifact, promotion } = await findArtifactPromotion(subject.artifact_id);
+    // Of a promotion that is over, the next step says so.
+    if (promotion?.operation_id !== operation_id || promotion.step !== 'verifying') return undefined;
+    found = refusedBefore(promotion);
+    if (found) return undefined;
+    requireNotRevoked(artifact);
+    const verification = await examineArtifact(artifact, await readTrust(), ctx.now());
+    if (verification.verdict === 'refused') found = verification;
+    const after = recordVerification(promotion, verification, nextStepFrom(promotion.from), ctx.now());
+    const { writes, ...decision } = decideVerification(
+      artifact,
+      await findBound(artifact),
+      verification,
+      ctx.now(),
+    );
+    return {
+      ...decision,
+      writes: [...writes, savePromotion(promotion, after)],
+      actor: promotion.actor,
+      reason: promotion.reason,
+    };
+  });
+  if (found) throw untrusted(found.fault);
+});
+
+/** Asked again, the step answers as it did: what it found is kept. */
+function refusedBefore({ gates: { verification } }: Promotion): typeof verification {
+  return verification?.verdict === 'refused' ? verification : undefined;
+}

@@ -1,0 +1,9 @@
+import { findPromotableArtifact } from '../artifacts/promotable-artifact.ts';
+import type { Promotable } from './promotable.ts';
+import { findPromotableVersion } from './promotable-version.ts';
+import type { Subject } from './promotion.ts';
+
+/** What a promotion is about, as it stands, with its last promotion. */
+export function findPromotable(subject: Subject): Promise<Promotable> {
+  return subject.kind === 'version' ? findPromotableVersion(subject) : findPromotableArtifact(subject);
+}

@@ -1,0 +1,8 @@
+import { query } from '../platform/endpoint.ts';
+import { RegistryView, viewRegistry } from './registry.ts';
+import { findRegistryHost } from './registry-host.ts';
+
+export const getRegistry = query(
+  { summary: 'Where images are pushed, and what is asked of them', reply: RegistryView },
+  async () => viewRegistry(await findRegistryHost()),
+);

@@ -1,0 +1,236 @@
+// A publish intent: what a project is about to push, where to, and the one credential it may do so with. Rules only;
+// nothing here knows AWS.
+
+import * as v from 'valibot';
+import { ARTIFACT_KINDS, ArtifactName, SOURCE_TYPES } from '../artifacts/artifact.ts';
+import { ArtifactSource, requireSourceType } from '../artifacts/publication.ts';
+import { fileUri, objectKeyOf, repositoryOf } from '../artifacts/repository.ts';
+import { Digest, wholeNumber } from '../manifests/manifest-fields.ts';
+import type { ProjectFact } from '../platform/authority.ts';
+import { epochSeconds, secondsAfter } from '../platform/clock.ts';
+import { refuse } from '../platform/errors.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { Id, OneTimeToken, Time } from '../platform/name.ts';
+
+const OPEN_SECONDS = 24 * 3600;
+/** Who asks later what became of it still finds it. */
+const KEPT_SECONDS = 30 * 24 * 3600;
+const CREDENTIAL_SECONDS = { least: 60, most: 3600, default: 900 };
+
+export const IntentParams = v.object({ project_id: Id, intent_id: Id });
+
+export const CreateIntent = v.strictObject({
+  ...ArtifactName,
+  ...ArtifactSource,
+  /** Of a file, where it is known: nothing else can then be uploaded. */
+  digest: v.optional(Digest),
+  credential_ttl_seconds: v.optional(
+    wholeNumber(CREDENTIAL_SECONDS.least, CREDENTIAL_SECONDS.most),
+    CREDENTIAL_SECONDS.default,
+  ),
+});
+export type CreateIntent = v.InferOutput<typeof CreateIntent>;
+
+export const UnwrapCredential = v.strictObject({ wrapping_token: OneTimeToken });
+
+/** What a signature must be for the platform to trust what is pushed, as of when the intent was made. */
+export const SigningRequirements = v.object({
+  /** Nothing runs that nobody signed. */
+  signature_required: v.literal(true),
+  signature_scheme: v.literal('notation-jws'),
+  /** SHA-256 over the root certificate a signer's chain must end at; null while no policy covers the repository. */
+  signing_key_id: v.nullable(v.string()),
+  trust_policy: v.nullable(v.string()),
+  accepted_identities: v.array(v.string()),
+  provenance_required: v.boolean(),
+});
+export type SigningRequirements = v.InferOutput<typeof SigningRequirements>;
+
+const STATUSES = ['open', 'unwrapped', 'expired'] as const;
+
+export const Intent = v.object({
+  id: v.string(),
+  org_id: v.string(),
+  project_id: v.string(),
+  app_slug: v.string(),
+  app_version: v.string(),
+  artifact_name: v.string(),
+  variant: v.optional(v.string()),
+  artifact_kind: v.picklist(ARTIFACT_KINDS),
+  source_type: v.picklist(SOURCE_TYPES),
+  channel: v.string(),
+  digest: v.optional(v.string()),
+  repository: v.string(),
+  /** Of an image. Both are suggestions of no consequence: its digest decides. */
+  registry_host: v.optional(v.string()),
+  tag: v.optional(v.string()),
+  source_uri: v.string(),
+  signing: SigningRequirements,
+  credential_ttl_seconds: v.number(),
+  /** Of an image: whoever has the token may unwrap the credential. */
+  token_hash: v.optional(v.string()),
+  status: v.picklist(STATUSES),
+  open_until: v.string(),
+  unwrapped_at: v.optional(v.string()),
+  unwrapped_by: v.optional(v.string()),
+  credential_expires_at: v.optional(v.string()),
+  created_by: v.string(),
+  created_at: v.string(),
+  /** Seconds since 1970: the table forgets it then by itself. */
+  expires_at: v.number(),
+});
+export type Intent = v.InferOutput<typeof Intent>;
+
+export const IntentView = v.object({
+  ...v.omit(Intent, ['org_id', 'signing', 'token_hash', 'open_until', 'expires_at', 'credential_expires_at'])
+    .entries,
+  ...SigningRequirements.entries,
+  /** What is pushed, as clients name it. */
+  image: v.optional(v.string()),
+  unwrap_path: v.optional(v.string()),
+  /** Until then it can be used. */
+  expires_at: Time,
+  /** When the credential ends; null until it is unwrapped. */
+  credential_expires_at: v.nullable(Time),
+});
+export type IntentView = v.InferOutput<typeof IntentView>;
+
+/** What is secret is in the first answer and in no other. */
+export const IntentCreatedView = v.object({
+  ...IntentView.entries,
+  wrapping_token: v.optional(OneTimeToken),
+  upload_path: v.optional(v.string()),
+  signature_upload_path: v.optional(v.string()),
+  provenance_upload_path: v.optional(v.string()),
+  /** What the upload of the file must carry. */
+  upload_headers: v.optional(v.record(v.string(), v.string())),
+  upload_method: v.optional(v.literal('PUT')),
+  upload_expires_at: v.optional(Time),
+});
+
+export const CredentialView = v.object({
+  registry_host: v.string(),
+  repository: v.string(),
+  username: v.string(),
+  password: v.optional(v.string()),
+  expires_at: Time,
+});
+
+export function planIntent(
+  id: string,
+  wanted: CreateIntent,
+  by: { project: ProjectFact; actor: string; signing: SigningRequirements },
+  now: Date,
+): Intent {
+  const { project, actor, signing } = by;
+  const source_type = requireSourceType(wanted.artifact_kind, wanted.source_type);
+  if (source_type === 'oci_registry') requireNoDigest(wanted);
+  const repository = repositoryOf(project.slug, wanted.app_slug);
+  const file = { ...wanted, project_id: project.id };
+  return {
+    ...wanted,
+    id,
+    org_id: project.org_id,
+    project_id: project.id,
+    source_type,
+    repository,
+    ...(source_type === 'oci_registry' && { tag: tagOf(wanted, id) }),
+    source_uri: source_type === 'oci_registry' ? `oci://${repository}` : fileUri(objectKeyOf(file)),
+    signing,
+    status: 'open',
+    open_until: secondsAfter(now, OPEN_SECONDS).toISOString(),
+    created_by: actor,
+    created_at: now.toISOString(),
+    expires_at: epochSeconds(secondsAfter(now, KEPT_SECONDS)),
+  };
+}
+
+/** Of an image it is known only when it was pushed. */
+function requireNoDigest({ digest }: CreateIntent): void {
+  if (digest === undefined) return;
+  throw refuse('request.invalid', {
+    faults: [{ pointer: '/digest', detail: 'Expected no digest for an image: the registry tells it.' }],
+  });
+}
+
+/** Fresh, as tags stay where they point; in the characters OCI has for tags, to which `+` does not belong. */
+const tagOf = ({ channel, app_version }: CreateIntent, id: string): string =>
+  `${channel}-${app_version.replaceAll('+', '_')}-${id.slice(-8)}`;
+
+export type UnwrapVerdict = 'unwrap' | 'intent.wrong_token' | 'intent.unwrapped' | 'intent.expired';
+
+/** The token first: who does not have it learns nothing of what became of the credential. */
+export function judgeUnwrap(intent: Intent, isTokenRight: boolean, now: Date): UnwrapVerdict {
+  if (!isTokenRight) return 'intent.wrong_token';
+  if (intent.status === 'unwrapped') return 'intent.unwrapped';
+  return statusOf(intent, now) === 'expired' ? 'intent.expired' : 'unwrap';
+}
+
+export function unwrapped(intent: Intent, actor: string, now: Date): Intent {
+  return {
+    ...intent,
+    status: 'unwrapped',
+    unwrapped_at: now.toISOString(),
+    unwrapped_by: actor,
+    credential_expires_at: secondsAfter(now, intent.credential_ttl_seconds).toISOString(),
+  };
+}
+
+/** After which nobody can push: not with this intent, which may be unwrapped at the last moment, nor with an older. */
+export const pushableUntil = ({ open_until }: Intent): string =>
+  secondsAfter(new Date(open_until), CREDENTIAL_SECONDS.most).toISOString();
+
+/** The sweep says so too, later; that alone does not say what is open. */
+function statusOf({ status, open_until }: Intent, now: Date): Intent['status'] {
+  return status === 'open' && open_until <= now.toISOString() ? 'expired' : status;
+}
+
+export function viewIntent(intent: Intent, now: Date): IntentView {
+  const { org_id: _org, token_hash, signing, open_until, expires_at: _kept, ...shown } = intent;
+  const { registry_host, repository, tag } = intent;
+  return {
+    ...shown,
+    ...signing,
+    ...(registry_host !== undefined && { image: `${registry_host}/${repository}:${tag}` }),
+    ...(token_hash !== undefined && { unwrap_path: `${pathOfIntent(intent)}/unwrap` }),
+    status: statusOf(intent, now),
+    expires_at: open_until,
+    credential_expires_at: intent.credential_expires_at ?? null,
+  };
+}
+
+export const subjectOfIntent = ({ id }: Pick<Intent, 'id'>): string => `publish_intent:${id}`;
+
+export const pathOfIntent = ({ project_id, id }: Pick<Intent, 'project_id' | 'id'>): string =>
+  `/api/v1/projects/${project_id}/app-artifacts/publish-intents/${id}`;
+
+function about({ id, app_slug, app_version, artifact_name, variant, artifact_kind, repository }: Intent) {
+  return {
+    intent_id: id,
+    app_slug,
+    app_version,
+    artifact_name,
+    ...(variant !== undefined && { variant }),
+    artifact_kind,
+    repository,
+  };
+}
+
+export const IntentCreated = (intent: Intent): DomainEvent => ({
+  type: 'apps.artifact.intent_created',
+  version: 1,
+  data: about(intent),
+});
+
+export const IntentUnwrapped = (intent: Intent): DomainEvent => ({
+  type: 'apps.artifact.intent_unwrapped',
+  version: 1,
+  data: { ...about(intent), credential_expires_at: intent.credential_expires_at },
+});
+
+/** Somebody has the token who should not, or somebody tries: either way its owner must hear of it. */
+export const UnwrapRefused = (intent: Intent, reason: UnwrapVerdict): DomainEvent => ({
+  type: 'apps.artifact.unwrap_refused',
+  version: 1,
+  data: { ...about(intent), reason },
+});

@@ -1,0 +1,60 @@
+import { ArnPrincipal, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { REPOSITORY_PARTITION, TRUST_PARTITION } from '../functions/artifacts/keys.ts';
+import { CATALOG_PARTITION } from '../functions/catalog/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import type { Artifacts } from './artifacts.ts';
+import type { DataStack } from './data-stack.ts';
+import { grantItems } from './grants.ts';
+import type { Kernel } from './kernel.ts';
+import { PlatformFunction } from './platform-function.ts';
+
+export interface PublishingProps {
+  kernel: Kernel;
+  /** Its own repository tells where the registry is. */
+  data: Pick<DataStack, 'repository'>;
+  artifacts: Artifacts;
+}
+
+/** Who hands out what artifacts are published with: a function apart from those that look at them. */
+export class Publishing extends Construct {
+  readonly api: PlatformFunction;
+
+  constructor(scope: Construct, id: string, { kernel, data, artifacts }: PublishingProps) {
+    super(scope, id);
+    const { control } = kernel;
+    this.api = new PlatformFunction(this, 'Api', {
+      entry: 'functions/publishing/api.ts',
+      description: 'Answers requests for publish intents and the credentials they come with.',
+      memoryMb: 1024,
+      concurrencyMax: 50,
+      environment: {
+        ...kernel.environment,
+        ARTIFACTS_BUCKET: artifacts.bucketName,
+        PLATFORM_REPOSITORY: data.repository.repositoryName,
+      },
+    });
+    kernel.grant(this.api);
+    // Intents stand in their project's partition.
+    grantItems(this.api, control, {
+      actions: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      partitions: [PROJECT_PARTITIONS],
+    });
+    grantItems(this.api, control, { actions: ['UpdateItem'], partitions: [REPOSITORY_PARTITION] });
+    grantItems(this.api, control, { actions: ['GetItem'], partitions: [CATALOG_PARTITION] });
+    grantItems(this.api, control, { actions: ['Query'], partitions: [TRUST_PARTITION] });
+    artifacts.grantOpenRepositories(this.api);
+    artifacts.grantUpload(this.api);
+
+    // Who pushes is a session of this role, cut down to one repository when it begins.
+    const publisher = new Role(this, 'Publisher', {
+      description: 'Pushes images; each session of it to one repository, for minutes.',
+      assumedBy: new ArnPrincipal(this.api.role?.roleArn ?? ''),
+    });
+    artifacts.grantPush(publisher);
+    this.api.addToRolePolicy(
+      new PolicyStatement({ actions: ['sts:AssumeRole'], resources: [publisher.roleArn] }),
+    );
+    this.api.addEnvironment('PUBLISHER_ROLE_ARN', publisher.roleArn);
+  }
+}

@@ -1,0 +1,254 @@
+// A bucket that answers slowly, wrongly or not at all: a refusal that may be tried again, in bounded time and memory.
+
+import { hash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Bucket, type BucketWorld, type FileCode, openBucket, READER } from './bucket-world.ts';
+
+const MEGABYTE = Buffer.alloc(1024 * 1024, 'w');
+const PROJECT = 'p';
+const key = `projects/${PROJECT}/artifacts/app/1.0.0/weights`;
+const asked = {
+  project_id: PROJECT,
+  app_slug: 'app',
+  app_version: '1.0.0',
+  artifact_name: 'weights',
+  digest: `sha256:${hash('sha256', 'weights')}`,
+};
+/** Waiting is done in a fraction of the time. */
+const HASTE = 25;
+
+let world: BucketWorld;
+let code: FileCode;
+let server: Server;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let asks: string[];
+let waitsMs: number[];
+
+beforeAll(async () => {
+  world = await openBucket();
+  code = await world.as(READER);
+  server = createServer((request, response) => {
+    asks.push(`${request.method} ${request.url}`);
+    response.on('error', () => {});
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('AWS_ENDPOINT_URL_S3', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+
+afterAll(async () => {
+  server?.closeAllConnections();
+  server?.close();
+  await world?.close();
+});
+
+beforeEach(() => {
+  asks = [];
+  waitsMs = [];
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    waitsMs.push(ms);
+    return timeout(ms / HASTE);
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  server.closeAllConnections();
+});
+
+const about = (more: Record<string, string | number> = {}) => ({
+  'x-amz-version-id': 'v1',
+  'last-modified': new Date().toUTCString(),
+  'content-length': 7,
+  ...more,
+});
+const checksum = (text: string) => ({ 'x-amz-checksum-sha256': hash('sha256', text, 'base64') });
+/** Answers a HEAD well, and a GET like this. */
+const onGet =
+  (get: (response: ServerResponse) => void) =>
+  ({ method }: IncomingMessage, response: ServerResponse): void => {
+    if (method === 'HEAD') response.writeHead(200, about()).end();
+    else get(response);
+  };
+
+type Behaviour = [string, (request: IncomingMessage, response: ServerResponse) => void];
+
+const everywhere: Behaviour[] = [
+  ['says nothing', () => {}],
+  ['hangs up', (_, response) => response.destroy()],
+  ['speaks no HTTP', (_, response) => response.socket?.end('220 ftp ready\r\n')],
+  ['fails', (_, response) => response.writeHead(500).end('<Error/>')],
+  ['is too busy', (_, response) => response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>')],
+  ['forbids', (_, response) => response.writeHead(403).end('<Error/>')],
+  [
+    'sends elsewhere, for ever',
+    ({ url }, response) => response.writeHead(307, { location: url ?? '/' }).end(),
+  ],
+  [
+    'sends to another host',
+    (_, response) => response.writeHead(301, { location: 'http://127.0.0.1:1/' }).end(),
+  ],
+  [
+    'has headers without end',
+    (_, response) => response.writeHead(200, { 'x-amz-meta-a': 'a'.repeat(40_000) }).end(),
+  ],
+  ['answers with nothing', (_, response) => response.writeHead(204).end()],
+];
+
+const onHead: Behaviour[] = [
+  ['keeps no versions', (_, response) => response.writeHead(200, { 'content-length': 7 }).end()],
+  ['does not tell the length', (_, response) => response.writeHead(200, { 'x-amz-version-id': 'v1' }).end()],
+  [
+    'does not tell the time',
+    (_, response) => response.writeHead(200, { ...about(), 'last-modified': 'soon' }).end(),
+  ],
+  [
+    'has a checksum that is none',
+    (_, response) => response.writeHead(200, about({ 'x-amz-checksum-sha256': 'abc' })).end(),
+  ],
+];
+
+const whileDigesting: Behaviour[] = [
+  [
+    'sends less than it said',
+    onGet((response) => response.writeHead(200, about()).write('wei', () => response.destroy())),
+  ],
+  [
+    'says it is shorter than it was',
+    onGet((response) => response.writeHead(200, about({ 'content-length': 3 })).end('wei')),
+  ],
+  [
+    'drips',
+    onGet((response) => {
+      response.writeHead(200, about());
+      response.write('w');
+    }),
+  ],
+  [
+    'is about another version',
+    onGet((response) => response.writeHead(200, about({ 'x-amz-version-id': 'v2' })).end('weights')),
+  ],
+  ['sends part of it', onGet((response) => response.writeHead(206, about()).end('weights'))],
+  [
+    'tells no length',
+    onGet((response) => response.writeHead(200, { 'x-amz-version-id': 'v1' }).end('weights')),
+  ],
+];
+
+describe('nothing is registered when the bucket', () => {
+  test.each([...everywhere, ...onHead, ...whileDigesting])('%s', async (_name, behave) => {
+    answer = behave;
+    await expect(code.findFile(asked, new Date())).rejects.toMatchObject({
+      code: 'store.unavailable',
+      headers: { 'retry-after': '5' },
+    });
+    expect(asks.length).toBeLessThanOrEqual(2);
+    // The whole of it ends before the gateway gives up.
+    expect(waitsMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(25_000);
+  });
+
+  test('has something else than its checksum said it would', async () => {
+    answer = (_, response) => response.writeHead(200, about(checksum('other'))).end();
+    await expect(code.findFile(asked, new Date())).rejects.toMatchObject({ code: 'artifact.mismatched' });
+  });
+});
+
+describe('nothing is verified when the bucket', () => {
+  const evidence = () =>
+    code.findFileEvidence({ id: 'a', object: { key, version_id: 'v1' } } as Parameters<
+      FileCode['findFileEvidence']
+    >[0]);
+
+  test.each(everywhere)('%s', async (_name, behave) => {
+    answer = behave;
+    await expect(evidence()).rejects.toMatchObject({ code: 'store.unavailable' });
+  });
+
+  test.each<Behaviour>([
+    [
+      'sends bytes that are not those of their checksum',
+      onGet((response) => response.writeHead(200, about(checksum('other'))).end('weights')),
+    ],
+    [
+      'sends less than it said',
+      onGet((response) => response.writeHead(200, about()).write('wei', () => response.destroy())),
+    ],
+    [
+      'drips',
+      onGet((response) => {
+        response.writeHead(200, about());
+        response.write('w');
+      }),
+    ],
+  ])('%s', async (_name, behave) => {
+    answer = behave;
+    await expect(evidence()).rejects.toMatchObject({ code: 'store.unavailable' });
+  });
+});
+
+describe('memory', () => {
+  /** How much more there was at most while something was done. */
+  async function growthOf(work: () => Promise<unknown>): Promise<number> {
+    const before = process.memoryUsage.rss();
+    let most = before;
+    const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 5);
+    await work().finally(() => clearInterval(timer));
+    return most - before;
+  }
+
+  const pour = (response: ServerResponse, megabytes: number): void => {
+    let left = megabytes;
+    const more = (): void => {
+      while (left > 0 && !response.destroyed) {
+        left -= 1;
+        if (!response.write(MEGABYTE)) return void response.once('drain', more);
+      }
+      response.end();
+    };
+    more();
+  };
+
+  test('does not grow with the file that is digested', async () => {
+    const megabytes = 256;
+    const sizes = about({ 'content-length': megabytes * MEGABYTE.length });
+    answer = ({ method }, response) => {
+      response.writeHead(200, sizes);
+      if (method === 'HEAD') response.end();
+      else pour(response, megabytes);
+    };
+    vi.restoreAllMocks();
+    const growth = await growthOf(() =>
+      expect(code.findFile(asked, new Date())).rejects.toMatchObject({ code: 'artifact.mismatched' }),
+    );
+    expect(growth).toBeLessThan(128 * MEGABYTE.length);
+  });
+
+  test('does not grow with a signature of a hundred megabytes, of which only the beginning is read', async () => {
+    let sent = 0;
+    answer = (_, response) => {
+      response.writeHead(200, about({ 'content-length': 100 * MEGABYTE.length }));
+      pour(response, 100);
+      response.on('close', () => (sent += response.socket?.bytesWritten ?? 0));
+    };
+    const bytes = await code.readObject(key, MEGABYTE.length);
+    expect(bytes).toHaveLength(MEGABYTE.length);
+    expect(sent).toBeLessThan(20 * MEGABYTE.length);
+  });
+
+  test('a listing without end is not waited for', async () => {
+    answer = (_, response) => {
+      response.writeHead(200);
+      pour(response, 1_000);
+    };
+    await expect(code.listVersions('projects/')).rejects.toMatchObject({ code: 'store.unavailable' });
+  });
+});
+
+test('a file larger than what is digested is refused at once, for good', async () => {
+  answer = (_, response) => response.writeHead(200, about({ 'content-length': 513 * MEGABYTE.length })).end();
+  await expect(code.findFile(asked, new Date())).rejects.toMatchObject({ code: 'artifact.unfit' });
+  expect(asks).toEqual([`HEAD /${Bucket}/${key}`]);
+});

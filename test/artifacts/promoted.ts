@@ -1,0 +1,20 @@
+import type { Artifact } from '../../functions/artifacts/artifact.ts';
+import { findPromotableArtifact } from '../../functions/artifacts/promotable-artifact.ts';
+import { planPromotion } from '../../functions/catalog/promotion-plan.ts';
+import { savePromotion } from '../../functions/catalog/promotion-store.ts';
+import { commit } from '../../functions/platform/commit.ts';
+import { newId } from '../../functions/platform/ids.ts';
+
+/** An artifact whose promotion to active was asked for a moment ago. */
+export async function promoteOne(artifact: Artifact): Promise<Artifact> {
+  const at = await findPromotableArtifact({ artifact_id: artifact.id });
+  const request = {
+    operationId: newId(),
+    correlationId: newId(),
+    actor: { kind: 'user', id: 'somebody' } as const,
+    reason: 'To be tried.',
+    now: new Date(),
+  };
+  await commit([savePromotion(undefined, planPromotion(at, { target: 'active' }, request))]);
+  return artifact;
+}
