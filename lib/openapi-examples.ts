@@ -25,6 +25,7 @@ const CANDIDATES = [
   '1.0.0',
   // 256 bits, as hexadecimal and base64url write them.
   '0123456789abcdef'.repeat(4),
+  `sha256:${'0123456789abcdef'.repeat(4)}`,
   'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG',
 ];
 

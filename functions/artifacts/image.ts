@@ -15,20 +15,19 @@ const PORTS_MAX = 100;
 const USER_CHARACTERS_MAX = 256;
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 
-const IMAGE_TYPES = [
+const IMAGE_TYPES = new Set([
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
-];
-const INDEX_TYPES = [
+]);
+const INDEX_TYPES = new Set([
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
-];
-export const IMAGE_MEDIA_TYPES = [...IMAGE_TYPES, ...INDEX_TYPES] as const;
+]);
 
-const CONFIG_TYPES = [
+const CONFIG_TYPES = new Set([
   'application/vnd.oci.image.config.v1+json',
   'application/vnd.docker.container.image.v1+json',
-];
+]);
 /** Not those that a host would have to fetch elsewhere, nor encrypted ones. */
 const LAYER_TYPE =
   /^application\/vnd\.(?:oci\.image\.layer\.v1\.tar(?:\+(?:gzip|zstd))?|docker\.image\.rootfs\.diff\.tar(?:\.(?:gzip|zstd))?)$/;
@@ -112,8 +111,8 @@ export interface ManyImages {
 
 /** What a manifest describes, once all that can be known without its config is right. */
 export function readManifest({ mediaType, bytes }: Attachment): OneImage | ManyImages {
-  if (IMAGE_TYPES.includes(mediaType)) return readOne(mediaType, bytes);
-  if (INDEX_TYPES.includes(mediaType)) return readMany(mediaType, bytes);
+  if (IMAGE_TYPES.has(mediaType)) return readOne(mediaType, bytes);
+  if (INDEX_TYPES.has(mediaType)) return readMany(mediaType, bytes);
   throw unfit('Expected an image manifest or index of OCI, or of Docker’s schema 2.');
 }
 
@@ -171,7 +170,7 @@ function readOne(mediaType: string, bytes: Uint8Array): OneImage {
   if (!parsed.success) throw unfit('Its manifest cannot be read as the manifest of an image.');
   const { config, layers, artifactType } = parsed.output;
   requireOwnType(parsed.output, mediaType);
-  if (artifactType !== undefined || !CONFIG_TYPES.includes(config.mediaType))
+  if (artifactType !== undefined || !CONFIG_TYPES.has(config.mediaType))
     throw unfit('It is something attached to an image or stored beside it, and no image.');
   if (layers.length === 0 || layers.length > LAYERS_MAX)
     throw unfit(`Expected 1 to ${LAYERS_MAX} layers, not ${layers.length}.`);

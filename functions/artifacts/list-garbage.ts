@@ -5,18 +5,19 @@ import { findGarbage } from './find-garbage.ts';
 import { listRepositories, type Repository } from './garbage-store.ts';
 import { GarbagePage, viewGarbage } from './garbage-view.ts';
 
-/** Each is asked for in the registry and in the object store while somebody waits. */
-const Limit = v.pipe(v.string(), v.regex(/^(?:[1-9]|10)$/), v.transform(Number));
+/** Each is looked at in the registry and in the object store while somebody waits: a page has no more of them. */
+const REPOSITORIES_MAX = 10;
 
 export const listGarbage = query(
   {
     summary: 'What the next sweep would remove, repository by repository',
-    query: v.strictObject({ limit: v.optional(Limit, '5'), cursor: PageQuery.cursor }),
+    query: v.strictObject(PageQuery),
     reply: GarbagePage,
     refusals: ['store.unavailable'],
   },
-  async (ctx, { query }) => {
-    const { items, next_cursor } = await listRepositories(query);
+  async (ctx, { query: { limit, cursor } }) => {
+    const page = { limit: Math.min(limit, REPOSITORIES_MAX), cursor };
+    const { items, next_cursor } = await listRepositories(page);
     const survey = async (repository: Repository) => {
       const { images, files } = await findGarbage(repository, ctx.now());
       return viewGarbage(repository, images, files);

@@ -10,7 +10,7 @@ import { parseJson } from './json.ts';
 import type { Attachment } from './verification.ts';
 
 const MIB = 1024 * 1024;
-export const MANIFEST_BYTES_MAX = 4 * MIB;
+const MANIFEST_BYTES_MAX = 4 * MIB;
 const INDEX_BYTES_MAX = MIB;
 const TOKEN_BYTES_MAX = 64 * 1024;
 const REQUEST_MS = 5_000;

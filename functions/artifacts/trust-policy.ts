@@ -17,6 +17,7 @@ const IDENTITIES_MAX = 50;
 const BUILDERS_MAX = 10;
 const KEYS_MAX = 5;
 const NAMES_MAX = 50;
+const PEM_EXAMPLE = '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n';
 const PEM_CHARACTERS_MAX = 8 * 1024;
 const LINE_CHARACTERS_MAX = 500;
 
@@ -25,19 +26,28 @@ const line = (expected: string, shape: RegExp) =>
 const listOf = <S extends v.GenericSchema>(item: S, min: number, max: number) =>
   v.pipe(v.array(item), v.minLength(min), v.maxLength(max));
 
+const shown = <S extends v.GenericSchema<unknown, string>>(example: string, schema: S) =>
+  v.pipe(schema, v.examples([example]));
+
 const Pem = v.pipe(v.string(), v.maxLength(PEM_CHARACTERS_MAX));
 const Word = line('Characters without blanks', /^[!-~]+$/);
 const Line = line('One line of text', /^[ -~\u00a1-\uffff]+$/);
 
-const RepositoryPattern = line(
-  'gpuaas/apps/{project_slug}/{app_slug}, gpuaas/apps/{project_slug}/*, gpuaas/apps/* or *',
-  /^(?:\*|gpuaas\/apps\/(?:\*|[a-z0-9]+(?:-[a-z0-9]+)*\/(?:\*|[a-z0-9]+(?:-[a-z0-9]+)*)))$/,
+const RepositoryPattern = shown(
+  'gpuaas/apps/example/*',
+  line(
+    'gpuaas/apps/{project_slug}/{app_slug}, gpuaas/apps/{project_slug}/*, gpuaas/apps/* or *',
+    /^(?:\*|gpuaas\/apps\/(?:\*|[a-z0-9]+(?:-[a-z0-9]+)*\/(?:\*|[a-z0-9]+(?:-[a-z0-9]+)*)))$/,
+  ),
 );
 
 // A star stands for the rest of a path or of a reference, never for the rest of somebody's name.
-const SourceRepository = line(
-  'An address, in which a star may stand at the end after /, @ or #',
-  /^[a-z][a-z0-9+.-]*:\/\/[^\s*/]+(?:\/[^\s*]*|\/(?:[^\s*]*[/@#])?\*)?$/,
+const SourceRepository = shown(
+  'git+https://code.example/team/*',
+  line(
+    'An address, in which a star may stand at the end after /, @ or #',
+    /^[a-z][a-z0-9+.-]*:\/\/[^\s*/]+(?:\/[^\s*]*|\/(?:[^\s*]*[/@#])?\*)?$/,
+  ),
 );
 
 /** Whose builds count: the builder by its name and its keys, how it builds, and what a build may be told. */
@@ -64,9 +74,9 @@ const said = {
   /** A repository, or all below a path: `gpuaas/apps/example/*`. The most specific one counts. */
   repository_pattern: RepositoryPattern,
   /** Certificates in PEM; a signature's chain must end at one of them. */
-  roots: listOf(Pem, 1, ROOTS_MAX),
+  roots: listOf(shown(PEM_EXAMPLE, Pem), 1, ROOTS_MAX),
   /** Subjects accepted, of which a signer's must have every part: `O=Example,CN=release`. */
-  identities: listOf(Line, 1, IDENTITIES_MAX),
+  identities: listOf(shown('CN=release,O=Example,C=US', Line), 1, IDENTITIES_MAX),
 };
 
 export const PutTrustPolicy = v.strictObject({

@@ -79,9 +79,10 @@ async function bind(
   });
 }
 
-const untrustedIn = async (slug: string): Promise<unknown> =>
-  ((await world.get(appKey(slug)))?.['versions'] as Record<string, { untrusted?: unknown }>)['1.0.0']
-    ?.untrusted;
+async function untrustedIn(slug: string): Promise<unknown> {
+  const app = (await world.get(appKey(slug))) as { versions: Record<string, { untrusted?: unknown }> };
+  return app.versions['1.0.0']?.untrusted;
+}
 
 describe('an artifact that holds', () => {
   test('is looked at each day, and nobody hears of it', async () => {

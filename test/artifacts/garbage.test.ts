@@ -115,7 +115,7 @@ describe('whatever lies there', () => {
           ...needed,
           ...needed.flatMap(ofSubject),
           ...staying.flatMap((each) => [...each.members, ...ofSubject(each.digest)]),
-          ...images.filter((each) => each.pushedAt === RECENT).flatMap((each) => [each.digest, each.subject]),
+          ...images.flatMap((each) => (each.pushedAt === RECENT ? [each.digest, each.subject] : [])),
         ];
         expect(kept.filter((each) => each !== undefined && gone.has(each))).toEqual([]);
       }),

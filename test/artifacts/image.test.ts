@@ -142,11 +142,7 @@ describe('an index', () => {
     [OCI_INDEX, planIndex([onPlatform(image), arm]), ['linux/amd64', 'linux/arm64/v8']],
     [OCI_INDEX, planIndex([onPlatform(image), attestation]), ['linux/amd64']],
     [DOCKER_LIST, planIndex([onPlatform(image)], { mediaType: DOCKER_LIST }), ['linux/amd64']],
-    [
-      OCI_INDEX,
-      planIndex(many(10)),
-      many(10).map(({ platform }) => `linux/${'architecture' in platform && platform.architecture}`),
-    ],
+    [OCI_INDEX, planIndex(many(10)), Array.from({ length: 10 }, (_, index) => `linux/arch${index}`)],
   ])('as %s leads to what can be run', (mediaType, text, platforms) => {
     const found = read(mediaType, text) as { members: { platform: string }[] };
     expect(found.members.map(({ platform }) => platform)).toEqual(platforms);

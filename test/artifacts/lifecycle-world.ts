@@ -86,7 +86,7 @@ export async function openLifecycleWorld() {
       return planned;
     },
     /** Calls an endpoint as a platform admin, that of a version for one. */
-    askAny: world.ask,
+    askAny: (...call: Parameters<typeof world.ask>) => world.ask(...call),
     /** The same in the artifact's project. */
     ask: (endpoint: Endpoint, { id, project_id, org_id }: Artifact, body?: object) =>
       world.ask(endpoint, { project_id, artifact_id: id }, body, {

@@ -266,7 +266,7 @@ describe('the instances that run it', () => {
     const stops = (await eventsAbout(place.project_id)).filter(
       ({ type }) => type === 'apps.instance.stop_requested',
     );
-    expect(stops.map(({ data }) => data['app_instance_id']).sort()).toEqual(
+    expect(stops.map(({ data }) => String(data['app_instance_id'])).sort()).toEqual(
       all.map(({ app_instance_id }) => app_instance_id).sort(),
     );
   });

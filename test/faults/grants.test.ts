@@ -31,7 +31,7 @@ const NOT_ON_THE_PATH =
 const IN_THE_RUN = /^(Relay|Selftest|Socket)/;
 const NOT_IN_THE_RUN = /Sweep|Disconnect/;
 /** What the relay does for other domains than the self-test. */
-const OF_OTHERS = /Promotion|APP#|AUDIT#|"CATALOG"/;
+const OF_OTHERS = /Promotion|APP#|ARTIFACT#|CONTENT#|AUDIT#|"CATALOG"/;
 const ONLY_ON_FAILURE = [
   /^SelftestPush.* (sqs:SendMessage|dynamodb:UpdateItem)$/,
   // Nobody follows the platform's own feed while the test runs.

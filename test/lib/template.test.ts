@@ -162,6 +162,18 @@ describe('every queue', () => {
   });
 });
 
+test('whoever tries to unwrap a credential that is not theirs raises an alarm', () => {
+  const alarms = ofType(platform, 'AWS::CloudWatch::Alarm').filter(
+    ([, alarm]) => alarm.Properties.MetricName === 'written_refusals',
+  );
+  expect(alarms.map(([, { Properties }]) => Properties.Dimensions)).toEqual([
+    [{ Name: 'code', Value: 'intent.unwrapped' }],
+    [{ Name: 'code', Value: 'intent.wrong_token' }],
+  ]);
+  for (const [, { Properties }] of alarms)
+    expect(Properties).toMatchObject({ Namespace: 'Gpuaas', Threshold: 0, Statistic: 'Sum' });
+});
+
 describe('every state machine and schedule', () => {
   test.each(ofType(platform, 'AWS::StepFunctions::StateMachine'))(
     '%s is traced and logged, without the data it carries',

@@ -10,7 +10,7 @@ const REPOSITORY_NAME = /^(?:[a-z0-9]+(?:[._-][a-z0-9]+)*\/)*[a-z0-9]+(?:[._-][a
 export type TagMutability = 'MUTABLE' | 'IMMUTABLE' | 'IMMUTABLE_WITH_EXCLUSION';
 
 /** Which tags of an immutable repository may move all the same. */
-export interface TagExclusion {
+interface TagExclusion {
   filterType?: string;
   filter?: string;
 }
