@@ -220,22 +220,14 @@ function otherSigners(kit: Kit): Mutation[] {
       'provenance.signature',
     ),
     stated(kit, 'not signed', asIs, { sign: () => Buffer.alloc(0) }, 'provenance.signature'),
-    ...[
-      '',
-      'x',
-      keyIdOf(stranger),
-      keyIdOf(own).toUpperCase(),
-      `SHA256:${keyIdOf(own)}`,
-      `${keyIdOf(own)} `,
-    ].map((keyid) =>
-      stated(
-        kit,
-        `under the name ${JSON.stringify(keyid.slice(0, 12))}`,
-        asIs,
-        { keyid },
-        'provenance.signature',
-      ),
-    ),
+    ...Object.entries({
+      'no name': '',
+      'another name': 'x',
+      "a stranger's name": keyIdOf(stranger),
+      'its name in capitals': keyIdOf(own).toUpperCase(),
+      'its name with the hash before': `SHA256:${keyIdOf(own)}`,
+      'its name with a blank': `${keyIdOf(own)} `,
+    }).map(([how, keyid]) => stated(kit, `under ${how}`, asIs, { keyid }, 'provenance.signature')),
     ...[null, 5, []].map((keyid) =>
       stated(
         kit,

@@ -19,7 +19,7 @@ beforeAll(() => {
   });
   wrong = mutations().map(judge);
   right = genuineOnes().map(judge);
-});
+}, 180_000);
 
 describe('the corpus of admission', () => {
   test('is as large as was promised, each of it another', () => {
