@@ -30,10 +30,11 @@ export const handler = task(RequestSmoke, async (ctx, { subject, operation_id, t
       events: [SmokeRequested(waiting)],
     };
   });
-  // A workflow that asks again does so with another token, and the one before is good for nothing any more.
+  // A workflow that asks again does so with another token, and the one before is good for nothing any more. A call
+  // that comes late finds the promotion gone on, and leaves it there.
   await keepPromotion(subject, (promotion) =>
     promotion.operation_id === operation_id &&
-    promotion.status === 'running' &&
+    (promotion.step === 'awaiting_smoke' || promotion.step === 'smoke_answered') &&
     promotion.task_token !== task_token
       ? awaitSmoke(promotion, task_token, ctx.now())
       : undefined,

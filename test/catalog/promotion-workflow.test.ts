@@ -323,6 +323,17 @@ describe('a step that fails for good', () => {
   });
 });
 
+test('a request for the smoke run that comes late finds the promotion gone on, and leaves it there', async () => {
+  const version = await releaseVersion({ status: 'canary' });
+  const { operation_id } = await world.ask(publishVersion, version, { reason: 'It is better.' });
+  const before = await world.find(version);
+  expect(before.promotion?.step).toBe('baking');
+  const { handler } = await import('../../functions/catalog/request-smoke.ts');
+  const subject = { kind: 'version', app_slug: version.app_slug, version: version.version };
+  await handler({ subject, operation_id, task_token: 'late' });
+  expect(await world.find(version)).toEqual(before);
+});
+
 describe('a step of an operation that is over', () => {
   test('changes nothing and ends quietly', async () => {
     const version = await releaseVersion({ status: 'canary' });
