@@ -25,7 +25,10 @@ export const dryRunRevocation = query(
       artifact_ids: artifacts.map(({ id }) => id),
       digest: artifact.digest,
       versions: versionsUsing(artifacts, versions),
-      ...viewUses({ holders: [], instances: touched, isTruncated }, shownTo(ctx.grants, project.id)),
+      ...viewUses(
+        { holders: own ? [own] : [], instances: touched, isTruncated },
+        shownTo(ctx.grants, project.id),
+      ),
     };
   },
 );

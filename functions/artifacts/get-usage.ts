@@ -18,7 +18,7 @@ export const getUsage = query(
     const uses = await findUses(artifact.digest);
     const isShown = shownTo(ctx.grants, project.id);
     const ids = uses.holders.filter(({ project_id }) => isShown(project_id));
-    const { artifacts, versions } = await findNamesakes(
+    const { artifacts, versions, isCut } = await findNamesakes(
       artifact,
       ids.flatMap(({ artifact_ids }) => artifact_ids),
     );
@@ -26,7 +26,7 @@ export const getUsage = query(
       artifact_id: artifact.id,
       digest: artifact.digest,
       versions: versionsUsing(artifacts, versions),
-      ...viewUses(uses, isShown),
+      ...viewUses({ ...uses, isTruncated: uses.isTruncated || isCut }, isShown),
     };
   },
 );

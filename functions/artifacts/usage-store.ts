@@ -19,7 +19,10 @@ export async function findUses(digest: string): Promise<Uses> {
   });
   const of = (kind: string) => items.filter(({ sk }) => String(sk).startsWith(kind));
   return {
-    holders: of(PROJECT_ROWS).map(parseHolder),
+    // The last one's row stays when it is forgotten.
+    holders: of(PROJECT_ROWS)
+      .map(parseHolder)
+      .filter(({ artifact_ids }) => artifact_ids.length > 0),
     instances: of(INSTANCE_ROWS).map((item) => v.parse(InstanceUse, item)),
     isTruncated: next !== undefined,
   };
@@ -39,16 +42,17 @@ const TOLD_MAX = 50;
 export async function findNamesakes(
   artifact: Artifact,
   ids: string[],
-): Promise<{ artifacts: Artifact[]; versions: Version[] }> {
-  const others = ids.filter((id) => id !== artifact.id).slice(0, TOLD_MAX);
-  const artifacts = [artifact, ...(await findArtifacts(others))];
+): Promise<{ artifacts: Artifact[]; versions: Version[]; isCut: boolean }> {
+  const others = ids.filter((id) => id !== artifact.id);
+  const artifacts = [artifact, ...(await findArtifacts(others.slice(0, TOLD_MAX)))];
   const keys = new Map(
     artifacts
       .map(({ app_slug, app_version }): Key => versionKey(app_slug, app_version))
       .map((key) => [`${key.pk} ${key.sk}`, key]),
   );
   const rows = await readItems([...keys.values()]);
-  return { artifacts, versions: rows.flatMap((row) => (row ? [v.parse(Version, row)] : [])) };
+  const versions = rows.flatMap((row) => (row ? [v.parse(Version, row)] : []));
+  return { artifacts, versions, isCut: others.length > TOLD_MAX };
 }
 
 /** One page of the instances that run the bytes. */

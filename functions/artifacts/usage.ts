@@ -92,19 +92,20 @@ export function shownTo(grants: Grant[], projectId: string): (id: string) => boo
   return (id) => ofPlatform || id === projectId;
 }
 
+/** As the caller may see it: their own part by name, and the rest as numbers. */
 export function viewUses(
   { holders, instances, isTruncated }: Uses,
   isShown: (projectId: string) => boolean,
 ): Omit<UsageView, 'artifact_id' | 'digest' | 'versions'> {
   const ids = new Set([...holders, ...instances].map(({ project_id }) => project_id));
-  const countIn = (id: string): number => instances.filter(({ project_id }) => project_id === id).length;
+  const running = Map.groupBy(instances, ({ project_id }) => project_id);
   const [own, others] = part([...ids], isShown);
   const [ownInstances, otherInstances] = part(instances, ({ project_id }) => isShown(project_id));
   return {
     projects: own.map((id) => ({
       project_id: id,
       is_registered: holders.some(({ project_id }) => project_id === id),
-      instance_count: countIn(id),
+      instance_count: running.get(id)?.length ?? 0,
     })),
     instances: ownInstances.map(({ org_id: _org, ...instance }) => instance),
     others: { project_count: others.length, instance_count: otherInstances.length },

@@ -203,7 +203,7 @@ describe('a promotion', () => {
 
   test('of an artifact that is revoked while it bakes fails with that, and never activates it', async () => {
     const artifact = await world.artifact();
-    const operationId = await askToPromote(artifact, { bake_seconds: 2 });
+    const operationId = await askToPromote(artifact, { bake_seconds: 1 });
     await world.settled(artifact, 'baking');
     await world.ask(revokeArtifact, artifact, { reason: 'It phones home.' });
     await world.relay(artifact.id);
@@ -233,7 +233,7 @@ describe('a promotion', () => {
 
   test('ends when the artifact is rolled back, and the workflow ends quietly', async () => {
     const artifact = await world.artifact();
-    const operationId = await askToPromote(artifact, { bake_seconds: 2 });
+    const operationId = await askToPromote(artifact, { bake_seconds: 1 });
     await world.settled(artifact, 'baking');
     await world.ask(rollBackArtifact, artifact, REASON);
     const { status, states } = await world.execution(operationId);

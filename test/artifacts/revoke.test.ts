@@ -288,7 +288,7 @@ describe('a dry run', () => {
       artifact_ids: [artifact.id, same.id],
       digest: DIGEST,
       versions: [{ app_slug, version: '1.0.0', status: 'active' }],
-      projects: [{ project_id: project.id, is_registered: false, instance_count: 1 }],
+      projects: [{ project_id: project.id, is_registered: true, instance_count: 1 }],
       instances: [expect.objectContaining({ app_instance_id: own.app_instance_id, project_id: project.id })],
       others: { project_count: 1, instance_count: 1 },
       truncated: false,
