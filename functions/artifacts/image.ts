@@ -162,7 +162,9 @@ function requireHarmless(variables: string[]): void {
     .map((variable) => /^LD_\w*/.exec(variable)?.[0])
     .find((found) => found !== undefined);
   if (name !== undefined)
-    throw unfit(`Its environment sets ${name.slice(0, 60)}, which the dynamic linker obeys.`);
+    throw unfit(
+      `Its environment sets ${name.slice(0, 60)}, which the dynamic linker obeys. Leave it out: list libraries with ldconfig, or set it in the script that starts the program.`,
+    );
 }
 
 function readOne(mediaType: string, bytes: Uint8Array): OneImage {

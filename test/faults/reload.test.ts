@@ -12,6 +12,7 @@ const SOURCES = [
   'bin',
   'lib',
   'functions',
+  'sdk',
   'state-machines',
   // Served and seeded from there.
   'docs/schemas',
