@@ -78,6 +78,8 @@ export const Artifact = v.object({
   channel: v.string(),
   /** Of an image; one of a single platform has one. */
   platforms: v.optional(v.array(PlatformImage)),
+  /** What was attached to an image when it was registered, its signature say; more may have come since. */
+  referrers: v.optional(v.array(v.object({ digest: v.string(), artifact_type: v.string() }))),
   /** Of a file: what was written under its name later is another version of the object. */
   object: v.optional(v.object({ key: v.string(), version_id: v.string() })),
   lifecycle_state: v.picklist(LIFECYCLE_STATES),

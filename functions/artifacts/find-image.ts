@@ -8,11 +8,13 @@ import {
   readMember,
   requireMediaType,
 } from './image.ts';
-import { readRepository, type RegistryReader } from './registry-client.ts';
+import { readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
 import { imageUri } from './repository.ts';
 
 /** What registration records of an image. */
-type FoundImage = Required<Pick<Artifact, 'source_uri' | 'media_type' | 'size_bytes' | 'platforms'>>;
+type FoundImage = Required<
+  Pick<Artifact, 'source_uri' | 'media_type' | 'size_bytes' | 'platforms' | 'referrers'>
+>;
 
 /** The image somebody wants to register, as it lies in the registry: every manifest and config of it, by its digest. */
 export async function findImage(
@@ -43,8 +45,25 @@ export async function findImage(
     media_type: manifest.mediaType,
     size_bytes: manifest.bytes.length,
     platforms,
+    referrers: await findReferrers(registry, digest),
   };
 }
+
+/** As the list of them says; what each is worth is seen when it is verified. */
+async function findReferrers(registry: RegistryReader, digest: string): Promise<FoundImage['referrers']> {
+  const listed = await registry.referrers(digest);
+  return listed
+    .filter((each) => DIGEST.test(each.digest))
+    .slice(0, REFERRERS_MAX)
+    .map((each) => ({
+      digest: each.digest,
+      artifact_type: each.artifactType?.slice(0, TYPE_CHARACTERS_MAX) ?? '',
+    }));
+}
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+/** RFC 6838 §4.2 has 127 on either side of the slash. */
+const TYPE_CHARACTERS_MAX = 255;
 
 async function findPlatform(
   registry: RegistryReader,

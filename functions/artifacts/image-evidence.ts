@@ -1,11 +1,9 @@
 import * as v from 'valibot';
 import type { Artifact } from './artifact.ts';
 import { parseJson } from './json.ts';
-import { readRepository, type RegistryReader } from './registry-client.ts';
+import { readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
 import type { Attachment, Evidence } from './verification.ts';
 
-/** As many attached things as are looked at: nobody signs an image so often. */
-const REFERRERS_MAX = 50;
 const ENVELOPE_BYTES_MAX = 1024 * 1024;
 
 const SIGNATURE = 'application/vnd.cncf.notary.signature';

@@ -74,7 +74,10 @@ export function nameArtifact(said: RegisterArtifact, project: ProjectFact): Name
 }
 
 /** What lies there, as it was found. */
-type Found = Pick<Artifact, 'source_uri' | 'media_type' | 'size_bytes' | 'platforms' | 'object'>;
+type Found = Pick<
+  Artifact,
+  'source_uri' | 'media_type' | 'size_bytes' | 'platforms' | 'referrers' | 'object'
+>;
 
 export function planArtifact(named: NamedArtifact, found: Found, actor: string, now: Date): Artifact {
   const at = now.toISOString();

@@ -18,6 +18,8 @@ const REQUEST_MS = 5_000;
 const CALL_MS = 20_000;
 const REDIRECTS_MAX = 3;
 const PAGES_MAX = 5;
+/** As many attached things as are looked at: nobody signs an image so often. */
+export const REFERRERS_MAX = 50;
 /** A password is renewed while it still works. */
 const LOGIN_MARGIN_MS = 5 * 60_000;
 

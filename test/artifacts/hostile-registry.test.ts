@@ -248,10 +248,12 @@ describe('a registry that', () => {
 describe('a blob that lies elsewhere', () => {
   test('is fetched there, and the credential stays here', async () => {
     const seen: (string | undefined)[] = [];
-    behave = (request, response) =>
-      request.url?.includes('/manifests/')
-        ? manifest(IMAGE)(request, response)
-        : answer(307, '', { location: `${urlOf(elsewhere)}/blob` })(request, response);
+    behave = (request, response) => {
+      if (request.url?.includes('/manifests/')) manifest(IMAGE)(request, response);
+      else if (request.url?.includes('/referrers/'))
+        answer(200, planIndex([]), { 'content-type': OCI_INDEX })(request, response);
+      else answer(307, '', { location: `${urlOf(elsewhere)}/blob` })(request, response);
+    };
     answerElsewhere = (request, response) => {
       seen.push(request.headers.authorization);
       answer(200, CONFIG)(request, response);
@@ -259,7 +261,11 @@ describe('a blob that lies elsewhere', () => {
     const { status, body } = await register();
     expect(status, JSON.stringify(body)).toBe(201);
     expect(seen).toEqual([undefined]);
-    expect(asked.map(({ headers }) => headers.authorization?.split(' ')[0])).toEqual(['Basic', 'Basic']);
+    expect(asked.map(({ headers }) => headers.authorization?.split(' ')[0])).toEqual([
+      'Basic',
+      'Basic',
+      'Basic',
+    ]);
   });
 });
 

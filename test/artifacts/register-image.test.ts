@@ -136,6 +136,7 @@ describe('an image that was pushed', () => {
           exposed_ports: ['8888/tcp'],
         },
       ],
+      referrers: [],
       lifecycle_state: 'draft',
       trust_state: 'unverified',
       registered_by: `user:${admin.id}`,
@@ -261,6 +262,25 @@ describe('what is attached to an image', () => {
     expect(found.signatures.map(({ mediaType }) => mediaType)).toEqual(['application/jose+json']);
     expect(Buffer.from(found.signatures[0]?.bytes ?? [])).toEqual(signature);
     expect(Buffer.from(found.provenances[0]?.bytes ?? [])).toEqual(provenance);
+    const { body } = await register({ digest });
+    expect(body.referrers?.map(({ artifact_type }) => artifact_type).toSorted()).toEqual([
+      'application/vnd.cncf.notary.signature',
+      'application/vnd.in-toto+json',
+    ]);
+  });
+
+  test('is recorded as far as it can be, whatever else the list says', async () => {
+    const config = planConfig({ User: 'junk' });
+    const digest = await pushImage(config);
+    const listed = describeContent(OCI_MANIFEST, planManifest(config));
+    await list(digest, [
+      { ...listed, artifactType: 'y'.repeat(500_000) },
+      ...Array.from({ length: 100 }, () => listed),
+    ]);
+    const { status, body } = await register({ digest });
+    expect(status).toBe(201);
+    expect(body.referrers).toHaveLength(50);
+    expect(body.referrers?.[0]).toEqual({ digest, artifact_type: 'y'.repeat(255) });
   });
 
   /** The list a client keeps, written by hand. */
