@@ -113,7 +113,7 @@ test('a service that is not hosted is named, beside those that are', async () =>
   const error = await failure(client.send(new ListTablesCommand({})));
   expect(error.name).toBe('UnknownServiceException');
   expect(error.message).toBe(
-    "This machine hosts no service with the credential scope 'timestream'; it hosts dynamodb, sqs, s3, sts, kms, ecr, lambda.",
+    "This machine hosts no service with the credential scope 'timestream'; it hosts dynamodb, sqs, s3, sts, kms, lambda, ecr.",
   );
 });
 
