@@ -98,7 +98,10 @@ export class Artifacts extends Construct {
     this.grantOnFiles(fn, ['s3:GetObject', 's3:GetObjectVersion'], ['kms:Decrypt']);
     // Who may not list a bucket is not told either that an object is missing.
     fn.addToRolePolicy(
-      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.data.artifacts.bucketArn] }),
+      new PolicyStatement({
+        actions: ['s3:ListBucket', 's3:ListBucketVersions'],
+        resources: [this.data.artifacts.bucketArn],
+      }),
     );
   }
 

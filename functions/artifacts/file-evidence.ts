@@ -1,5 +1,6 @@
 import type { Artifact } from './artifact.ts';
-import { headObject, readObject } from './object-store.ts';
+import { chooseVersions } from './file.ts';
+import { headObject, listVersions, readObject } from './object-store.ts';
 import { provenanceKeyOf, signatureKeyOf } from './repository.ts';
 import type { Attachment, Evidence } from './verification.ts';
 
@@ -9,19 +10,28 @@ const ATTACHMENT_BYTES_MAX = 1024 * 1024;
 const SIGNATURE_TYPE = 'application/jose+json';
 const PROVENANCE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 
-/** What lies beside a file. Its signature may be replaced, by a newer one; the file itself is this version for ever. */
+/** What lies beside a file, whichever of its versions it came with; the file itself is this version for ever. */
 export async function findFileEvidence({ id, object }: Artifact): Promise<Evidence> {
   if (object === undefined) throw new Error(`The artifact ${id} is a file and names no object.`);
   const { key, version_id } = object;
-  const [pinned, signatures, provenances] = await Promise.all([
-    headObject(key, version_id),
-    findAttachments(signatureKeyOf(key), SIGNATURE_TYPE),
-    findAttachments(provenanceKeyOf(key), PROVENANCE_TYPE),
+  const pinned = await headObject(key, version_id);
+  if (pinned === undefined) return { signatures: [], provenances: [], isContentAbsent: true };
+  const [signatures, provenances] = await Promise.all([
+    findAttachments(signatureKeyOf(key), SIGNATURE_TYPE, pinned.storedAt),
+    findAttachments(provenanceKeyOf(key), PROVENANCE_TYPE, pinned.storedAt),
   ]);
-  return { signatures, provenances, ...(pinned === undefined && { isContentAbsent: true }) };
+  return { signatures, provenances };
 }
 
-async function findAttachments(key: string, mediaType: string): Promise<Attachment[]> {
-  const bytes = await readObject(key, ATTACHMENT_BYTES_MAX);
-  return bytes === undefined ? [] : [{ mediaType, bytes }];
+/** The next build of the file is uploaded under the same names: what proves this one must not go with it. */
+async function findAttachments(key: string, mediaType: string, storedAt: Date): Promise<Attachment[]> {
+  const { files } = await listVersions(key);
+  const versions = chooseVersions(
+    files.filter((file) => file.key === key && file.sizeBytes > 0),
+    storedAt,
+  );
+  const found = await Promise.all(
+    versions.map(({ versionId }) => readObject(key, ATTACHMENT_BYTES_MAX, versionId)),
+  );
+  return found.flatMap((bytes) => (bytes === undefined ? [] : [{ mediaType, bytes }]));
 }

@@ -60,3 +60,20 @@ export function requireSameDigest(found: string, asked: string): void {
   if (found !== asked)
     throw refuse('artifact.mismatched', { detail: `The file there has the digest ${found}.` });
 }
+
+const VERSIONS_EACH_MAX = 10;
+
+/**
+ * Of all that was ever uploaded beside a file: the newest, as signatures are renewed, and what came soonest before or
+ * after the file itself, however much has come with others since. Newest first.
+ */
+export function chooseVersions<T extends { storedAt: Date }>(versions: T[], fileStoredAt: Date): T[] {
+  const distance = ({ storedAt }: T): number => Math.abs(storedAt.getTime() - fileStoredAt.getTime());
+  const newestFirst = versions.toSorted((one, other) => other.storedAt.getTime() - one.storedAt.getTime());
+  const nearestFirst = newestFirst.toSorted((one, other) => distance(one) - distance(other));
+  const chosen = new Set([
+    ...newestFirst.slice(0, VERSIONS_EACH_MAX),
+    ...nearestFirst.slice(0, VERSIONS_EACH_MAX),
+  ]);
+  return newestFirst.filter((version) => chosen.has(version));
+}

@@ -69,11 +69,18 @@ export async function headObject(key: string, versionId?: string): Promise<Store
 }
 
 /** The beginning of an object, at most so much of it: what is longer is not what it should be anyway. */
-export async function readObject(key: string, bytesMax: number): Promise<Buffer | undefined> {
+export async function readObject(
+  key: string,
+  bytesMax: number,
+  versionId?: string,
+): Promise<Buffer | undefined> {
   return answering(ANSWER_SECONDS_MAX, async (signal) => {
-    const answer = await send({ method: 'GET', key, headers: WITH_CHECKSUM }, signal);
+    const answer = await send(
+      { method: 'GET', key, query: versionQuery(versionId), headers: WITH_CHECKSUM },
+      signal,
+    );
     if (!isFound(answer)) return undefined;
-    const { sizeBytes, digest } = describeObject(answer.headers);
+    const { sizeBytes, digest } = describeObject(answer.headers, versionId);
     const bytes = await collect(answer, bytesMax);
     const isWhole = sizeBytes <= bytesMax;
     if (isWhole && digest !== undefined && digest !== digestOf(hash('sha256', bytes)))

@@ -13,15 +13,11 @@ export const Bucket = 'files';
 const arn = `arn:aws:s3:::${Bucket}`;
 /** What the functions that read files may do. */
 export const READER = [
-  allow('s3:ListBucket', arn),
+  allow(['s3:ListBucket', 's3:ListBucketVersions'], arn),
   allow(['s3:GetObject', 's3:GetObjectVersion', 's3:PutObject'], `${arn}/projects/*`),
 ];
 /** And what the one may do that cleans up. */
-export const CLEANER = [
-  ...READER,
-  allow('s3:ListBucketVersions', arn),
-  allow('s3:DeleteObjectVersion', `${arn}/projects/*`),
-];
+export const CLEANER = [...READER, allow('s3:DeleteObjectVersion', `${arn}/projects/*`)];
 
 /** The bucket of files, real and with versions, and the functions' code with a role of its own. */
 export async function openBucket() {

@@ -75,6 +75,17 @@ describe('a file', () => {
     });
   });
 
+  test('keeps its trust while its next builds are uploaded and signed under the same name', async () => {
+    const app_slug = scene.slug();
+    const first = await scene.file(place.project, { app_slug, signed: true, content: 'first build' });
+    const { body } = await register(first);
+    for (let build = 2; build <= 25; build += 1)
+      await scene.file(place.project, { app_slug, signed: true, content: `build ${build}` });
+    const last = await register(await scene.file(place.project, { app_slug, signed: true, content: 'last' }));
+    for (const id of [body['id'], last.body['id']])
+      expect(await verify(id as string)).toMatchObject({ status: 200, body: { trust_state: 'verified' } });
+  });
+
   test.each([
     ['nobody has signed', {}, 'signature.none'],
     ['was signed before it was changed', { signed: 'other' }, 'signature.target'],

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import {
+  chooseVersions,
   FILE_BYTES_MAX,
   type FileAsked,
   requireFileSize,
@@ -137,11 +138,14 @@ test.each([
   else expect(check).toThrow(expect.objectContaining({ code: 'artifact.unfit' }) as Error);
 });
 
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: from - to + 1 }, (_, index) => from - index);
+
 describe('what lies beside a file', () => {
   const evidence = (version_id: string) =>
     code.findFileEvidence({ id: 'a', object: { key, version_id } } as Artifact);
 
-  test('is nothing at first, then its signature and its provenance, the newest of each', async () => {
+  test('is nothing at first, then its signatures and its provenance, the newest first', async () => {
     const version = await world.put(key, 'weights');
     expect(await evidence(version)).toEqual({ signatures: [], provenances: [] });
     const { secrets } = await code.uploadsFor(file, 60, new Date());
@@ -150,11 +154,20 @@ describe('what lies beside a file', () => {
     const { signatures, provenances, isContentAbsent } = await evidence(version);
     expect(signatures.map(({ mediaType, bytes }) => [mediaType, String(bytes)])).toEqual([
       ['application/jose+json', 'signature'],
+      ['application/jose+json', 'older'],
     ]);
     expect(provenances.map(({ mediaType, bytes }) => [mediaType, String(bytes)])).toEqual([
       ['application/vnd.dsse.envelope.v1+json', 'provenance'],
     ]);
     expect(isContentAbsent).toBeUndefined();
+  });
+
+  test('is looked at as far as it is new, or came with the file', () => {
+    const at = (minute: number) => ({ minute, storedAt: new Date(minute * 60_000) });
+    const versions = Array.from({ length: 100 }, (_, minute) => at(minute));
+    const chosen = chooseVersions(versions, new Date(30.2 * 60_000)).map(({ minute }) => minute);
+    expect(chosen).toEqual([...range(99, 90), ...range(35, 26)]);
+    expect(chooseVersions(versions.slice(0, 3), new Date(0)).map(({ minute }) => minute)).toEqual([2, 1, 0]);
   });
 
   test('says when the file itself is gone, though another lies in its place', async () => {
