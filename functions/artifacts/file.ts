@@ -70,7 +70,8 @@ const VERSIONS_EACH_MAX = 10;
 export function chooseVersions<T extends { storedAt: Date }>(versions: T[], fileStoredAt: Date): T[] {
   const distance = ({ storedAt }: T): number => Math.abs(storedAt.getTime() - fileStoredAt.getTime());
   const newestFirst = versions.toSorted((one, other) => other.storedAt.getTime() - one.storedAt.getTime());
-  const nearestFirst = newestFirst.toSorted((one, other) => distance(one) - distance(other));
+  // The store tells time by the second: of several in one, the first came with the file.
+  const nearestFirst = newestFirst.toReversed().toSorted((one, other) => distance(one) - distance(other));
   const chosen = new Set([
     ...newestFirst.slice(0, VERSIONS_EACH_MAX),
     ...nearestFirst.slice(0, VERSIONS_EACH_MAX),

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { newId } from '../../functions/platform/ids.ts';
@@ -49,6 +50,8 @@ beforeAll(async () => {
         const answer = await next(args);
         if (!isNextAnswerLost || !isWrite(String(commandName))) return answer;
         isNextAnswerLost = false;
+        // A connection that is lost is closed; left open and unread, it would be one of the few the client has.
+        (answer.response as { body: Readable }).body.destroy();
         throw lost();
       },
     { step: 'deserialize', name: 'loseAnswer' },

@@ -168,6 +168,13 @@ describe('what lies beside a file', () => {
     const chosen = chooseVersions(versions, new Date(30.2 * 60_000)).map(({ minute }) => minute);
     expect(chosen).toEqual([...range(99, 90), ...range(35, 26)]);
     expect(chooseVersions(versions.slice(0, 3), new Date(0)).map(({ minute }) => minute)).toEqual([2, 1, 0]);
+    const atOnce = versions
+      .map(({ minute }) => ({ minute, storedAt: new Date(minute < 99 ? 0 : 1) }))
+      .toReversed();
+    expect(chooseVersions(atOnce, new Date(0)).map(({ minute }) => minute)).toEqual([
+      ...range(99, 90),
+      ...range(9, 0),
+    ]);
   });
 
   test('says when the file itself is gone, though another lies in its place', async () => {
