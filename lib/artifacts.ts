@@ -88,9 +88,7 @@ export class Artifacts extends Construct {
   /** The right to read what was pushed, and what is attached to it. */
   grantReadImages(fn: PlatformFunction): void {
     this.grantOnRepositories(fn, ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer']);
-    fn.addToRolePolicy(
-      new PolicyStatement({ actions: ANY_RESOURCE.registryLogin.actions.slice(), resources: ['*'] }),
-    );
+    fn.addToRolePolicy(registryLogin());
   }
 
   /** The right to read what was uploaded. */
@@ -142,9 +140,7 @@ export class Artifacts extends Construct {
         resources: [this.repositoriesArn()],
       }),
     );
-    role.addToPolicy(
-      new PolicyStatement({ actions: ANY_RESOURCE.registryLogin.actions.slice(), resources: ['*'] }),
-    );
+    role.addToPolicy(registryLogin());
     acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', ANY_RESOURCE.registryLogin.reason);
     acknowledge(role, IAM5_REPOSITORIES, PREFIXES.publishing.reason);
   }
@@ -175,6 +171,10 @@ export class Artifacts extends Construct {
     });
   }
 }
+
+/** A password is for the whole registry; what it opens, the caller's other rights say. */
+const registryLogin = (): PolicyStatement =>
+  new PolicyStatement({ actions: [...ANY_RESOURCE.registryLogin.actions], resources: ['*'] });
 
 const IAM5_REPOSITORIES =
   `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecr:<AWS::Region>:<AWS::AccountId>:repository/${APP_REPOSITORIES}]` as const;

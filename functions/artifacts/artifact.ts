@@ -55,7 +55,8 @@ export const PlatformImage = v.object({
 });
 export type PlatformImage = v.InferOutput<typeof PlatformImage>;
 
-export const Artifact = v.object({
+/** What an intent and an artifact keep alike: whose it is, what it is called, and where its kind lies. */
+export const KeptName = {
   id: v.string(),
   org_id: v.string(),
   project_id: v.string(),
@@ -65,6 +66,10 @@ export const Artifact = v.object({
   variant: v.optional(v.string()),
   artifact_kind: v.picklist(ARTIFACT_KINDS),
   source_type: v.picklist(SOURCE_TYPES),
+};
+
+export const Artifact = v.object({
+  ...KeptName,
   /** Where an image lies, and under which name trust policies know either kind. */
   repository: v.string(),
   /** The one way to name it: `oci://<repository>@<digest>`, `artifact_store://projects/…`. */

@@ -8,7 +8,7 @@ import {
   readMember,
   requireMediaType,
 } from './image.ts';
-import { readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
+import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
 import { imageUri } from './repository.ts';
 
 /** What registration records of an image. */
@@ -53,7 +53,7 @@ export async function findImage(
 async function findReferrers(registry: RegistryReader, digest: string): Promise<FoundImage['referrers']> {
   const listed = await registry.referrers(digest);
   return listed
-    .filter((each) => DIGEST.test(each.digest))
+    .filter((each) => isDigest(each.digest))
     .slice(0, REFERRERS_MAX)
     .map((each) => ({
       digest: each.digest,
@@ -61,7 +61,6 @@ async function findReferrers(registry: RegistryReader, digest: string): Promise<
     }));
 }
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 /** RFC 6838 §4.2 has 127 on either side of the slash. */
 const TYPE_CHARACTERS_MAX = 255;
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Artifact } from './artifact.ts';
-import { parseJson } from './json.ts';
-import { readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
+import { parseJson } from './strict-json.ts';
+import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
 import type { Attachment, Evidence } from './verification.ts';
 
 const ENVELOPE_BYTES_MAX = 1024 * 1024;
@@ -45,7 +45,7 @@ async function readAttached(
   digest: string,
   subject: string,
 ): Promise<{ type: string; attachment: Attachment } | undefined> {
-  if (!isSha256(digest)) return undefined;
+  if (!isDigest(digest)) return undefined;
   const manifest = await registry.manifest(digest);
   const parsed = v.safeParse(Attached, manifest && parseJson(manifest.bytes));
   if (!parsed.success) return undefined;
@@ -53,12 +53,10 @@ async function readAttached(
   // A list may name what was made for something else.
   if (attached.subject.digest !== subject) return undefined;
   const [envelope, ...others] = attached.layers;
-  if (!envelope || others.length > 0 || !isSha256(envelope.digest)) return undefined;
+  if (!envelope || others.length > 0 || !isDigest(envelope.digest)) return undefined;
   if (envelope.size > ENVELOPE_BYTES_MAX) return undefined;
   const bytes = await registry.blob(envelope.digest, ENVELOPE_BYTES_MAX);
   if (bytes?.length !== envelope.size) return undefined;
   const type = attached.artifactType ?? attached.config?.mediaType ?? '';
   return { type, attachment: { mediaType: envelope.mediaType, bytes } };
 }
-
-const isSha256 = (digest: string): boolean => /^sha256:[0-9a-f]{64}$/.test(digest);

@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { type ProblemCode, type Refusal, refuse } from '../platform/errors.ts';
 import type { PlatformImage } from './artifact.ts';
-import { parseJson } from './json.ts';
+import { parseJson } from './strict-json.ts';
 import type { Attachment, Descriptor } from './verification.ts';
 
 const LAYERS_MAX = 127;

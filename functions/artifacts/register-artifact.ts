@@ -38,7 +38,6 @@ export const registerArtifact = command(
       'artifact.collected',
       'artifact.too_many',
       'artifact.revoked',
-      'artifact.too_many',
       'registry.unavailable',
       'store.unavailable',
     ],

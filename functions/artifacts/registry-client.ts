@@ -6,7 +6,7 @@ import { GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
 import * as v from 'valibot';
 import { ecr } from '../platform/clients.ts';
 import { Refusal, refuse } from '../platform/errors.ts';
-import { parseJson } from './json.ts';
+import { parseJson } from './strict-json.ts';
 import type { Attachment } from './verification.ts';
 
 const MIB = 1024 * 1024;
@@ -33,6 +33,9 @@ const MANIFEST_TYPES = [
 const Referrer = v.object({ digest: v.string(), artifactType: v.optional(v.string()) });
 export type Referrer = v.InferOutput<typeof Referrer>;
 const Index = v.object({ manifests: v.array(Referrer) });
+
+/** Lists are written by clients: what stands there need not be a digest. */
+export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
 
 export interface RegistryReader {
   /** Nothing where there is no such thing; what it says it is, and its bytes, which have the digest. */

@@ -14,6 +14,15 @@ export function readJson(bytes: Uint8Array): unknown {
   return value;
 }
 
+/** What others wrote, which may be anything: nothing where it is not JSON that can be read in one way only. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return readJson(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 function parse(bytes: Uint8Array): { text: string; value: unknown } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

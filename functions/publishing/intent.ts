@@ -2,7 +2,7 @@
 // nothing here knows AWS.
 
 import * as v from 'valibot';
-import { ARTIFACT_KINDS, ArtifactName, SOURCE_TYPES } from '../artifacts/artifact.ts';
+import { ArtifactName, KeptName } from '../artifacts/artifact.ts';
 import { ArtifactSource, requireSourceType } from '../artifacts/publication.ts';
 import { fileUri, objectKeyOf, repositoryOf } from '../artifacts/repository.ts';
 import { Digest, wholeNumber } from '../manifests/manifest-fields.ts';
@@ -49,15 +49,7 @@ export type SigningRequirements = v.InferOutput<typeof SigningRequirements>;
 const STATUSES = ['open', 'unwrapped', 'expired'] as const;
 
 export const Intent = v.object({
-  id: v.string(),
-  org_id: v.string(),
-  project_id: v.string(),
-  app_slug: v.string(),
-  app_version: v.string(),
-  artifact_name: v.string(),
-  variant: v.optional(v.string()),
-  artifact_kind: v.picklist(ARTIFACT_KINDS),
-  source_type: v.picklist(SOURCE_TYPES),
+  ...KeptName,
   channel: v.string(),
   digest: v.optional(v.string()),
   repository: v.string(),
