@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 const common = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
   execArgv: ['--disable-warning=ExperimentalWarning'],
 };
 

@@ -3,12 +3,12 @@ import { catalogEndpoints } from '../functions/catalog/endpoints.ts';
 import { docsEndpoints } from '../functions/docs/endpoints.ts';
 import { identityEndpoints } from '../functions/identity/endpoints.ts';
 import type { Endpoint } from '../functions/platform/endpoint.ts';
-import { type Domain, type HandlerName, type RouteKey, routes } from '../functions/routes.ts';
+import { type Domain, type HandlerName, type RouteKey, type Tables, routes } from '../functions/routes.ts';
 import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
 import { publishingEndpoints } from '../functions/publishing/endpoints.ts';
 import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
 
-export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<D>, Endpoint> };
+export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<Tables[D]>, Endpoint> };
 
 /** Who answers each route: the functions serve these, the document is made of what they say about themselves. */
 const endpoints: EndpointsByDomain = {

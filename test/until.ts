@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Waits for a condition, never for a time: returns the first value that is neither undefined nor false. */
 export async function until<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  what: string,
+  what = look.toString(),
   secondsMax = 30,
 ): Promise<T> {
   const deadline = Date.now() + secondsMax * 1000;

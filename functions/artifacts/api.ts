@@ -1,4 +1,5 @@
 import { api } from '../platform/api.ts';
+import { artifactsRoutes } from '../routes.ts';
 import { artifactsEndpoints } from './endpoints.ts';
 
-export const handler = api('artifacts', artifactsEndpoints);
+export const handler = api(artifactsRoutes, artifactsEndpoints);

@@ -1,4 +1,5 @@
 import { api } from '../platform/api.ts';
+import { catalogRoutes } from '../routes.ts';
 import { catalogEndpoints } from './endpoints.ts';
 
-export const handler = api('catalog', catalogEndpoints);
+export const handler = api(catalogRoutes, catalogEndpoints);

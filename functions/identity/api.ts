@@ -1,4 +1,5 @@
 import { api } from '../platform/api.ts';
+import { identityRoutes } from '../routes.ts';
 import { identityEndpoints } from './endpoints.ts';
 
-export const handler = api('identity', identityEndpoints);
+export const handler = api(identityRoutes, identityEndpoints);

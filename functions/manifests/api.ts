@@ -1,4 +1,5 @@
 import { api } from '../platform/api.ts';
+import { manifestsRoutes } from '../routes.ts';
 import { manifestsEndpoints } from './endpoints.ts';
 
-export const handler = api('manifests', manifestsEndpoints);
+export const handler = api(manifestsRoutes, manifestsEndpoints);

@@ -1,4 +1,4 @@
-import type { Domain, HandlerName } from '../routes.ts';
+import type { HandlerName, Table } from '../routes.ts';
 import { authorize } from './authority.ts';
 import { withPrincipal } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -8,8 +8,8 @@ import { limitCaller } from './rates.ts';
 import { type Admit, serve } from './serve.ts';
 
 /** The function of one domain: it names a handler for each of the domain's routes, and no other. */
-export function api<D extends Domain>(domain: D, endpoints: Record<HandlerName<D>, Endpoint>) {
-  return serve(domain, endpoints, admit);
+export function api<T extends Table>(table: T, endpoints: Record<HandlerName<T>, Endpoint>) {
+  return serve(table, endpoints, admit);
 }
 
 const admit: Admit = async (ctx, event, requirement, headers) => {

@@ -1,4 +1,4 @@
-import type { Domain, HandlerName } from '../routes.ts';
+import type { HandlerName, Table } from '../routes.ts';
 import type { Endpoint } from './endpoint.ts';
 import { refuse } from './errors.ts';
 import { limitSource } from './rates.ts';
@@ -8,8 +8,8 @@ import { type Admit, serve } from './serve.ts';
  * The function of a domain whose every route is public. It knows nothing of callers, so its bundle holds nothing to
  * find out who they are: that is most of what any other function weighs.
  */
-export function publicApi<D extends Domain>(domain: D, endpoints: Record<HandlerName<D>, Endpoint>) {
-  return serve(domain, endpoints, admitAnyone);
+export function publicApi<T extends Table>(table: T, endpoints: Record<HandlerName<T>, Endpoint>) {
+  return serve(table, endpoints, admitAnyone);
 }
 
 export const admitAnyone: Admit = (ctx, event, requirement, headers) => {

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { type Domain, type HandlerName, type Requirement, routes } from '../routes.ts';
+import type { HandlerName, Requirement, Table } from '../routes.ts';
 import { type Context, correlationIdIn, createContext } from './context.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import { Refusal, refuse } from './errors.ts';
@@ -19,16 +19,10 @@ export type Admit = (
 ) => Context | Promise<Context>;
 
 /** The function of one domain: it names a handler for each of the domain's routes, and no other. */
-export function serve<D extends Domain>(
-  domain: D,
-  endpoints: Record<HandlerName<D>, Endpoint>,
-  admit: Admit,
-) {
+export function serve<T extends Table>(table: T, endpoints: Record<HandlerName<T>, Endpoint>, admit: Admit) {
   const byRoute = new Map<string, { endpoint: Endpoint; requirement: Requirement }>();
-  for (const [route, { domain: owner, handler, permission }] of Object.entries(routes)) {
-    if (owner === domain)
-      byRoute.set(route, { endpoint: endpoints[handler as HandlerName<D>], requirement: permission });
-  }
+  for (const [route, [handler, requirement]] of Object.entries<Table[keyof Table]>(table))
+    byRoute.set(route, { endpoint: endpoints[handler as HandlerName<T>], requirement });
 
   return async (event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> => {
     const begunMs = Date.now();

@@ -1,4 +1,5 @@
 import { api } from '../platform/api.ts';
+import { publishingRoutes } from '../routes.ts';
 import { publishingEndpoints } from './endpoints.ts';
 
-export const handler = api('publishing', publishingEndpoints);
+export const handler = api(publishingRoutes, publishingEndpoints);

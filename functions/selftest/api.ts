@@ -1,4 +1,5 @@
 import { api } from '../platform/api.ts';
+import { selftestRoutes } from '../routes.ts';
 import { selftestEndpoints } from './endpoints.ts';
 
-export const handler = api('selftest', selftestEndpoints);
+export const handler = api(selftestRoutes, selftestEndpoints);

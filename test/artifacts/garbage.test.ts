@@ -144,14 +144,18 @@ describe('whatever lies there', () => {
     );
   });
 
-  test('ten thousand images are judged in less than a second', () => {
+  test('each image is looked at a few times, however many there are', () => {
     const hex = (index: number): string => `sha256:${index.toString(16).padStart(64, '0')}`;
+    let looks = 0;
     const images = Array.from({ length: 10_000 }, (_, index) =>
-      image('0', { digest: hex(index), subject: hex(index % 2), members: [hex(index + 1)] }),
+      Object.defineProperty(
+        image('0', { digest: hex(index), subject: hex(index % 2), members: [hex(index + 1)] }),
+        'digest',
+        { get: () => (looks++, hex(index)) },
+      ),
     );
-    const begun = performance.now();
     expect(findUnneededImages(images, [], NOW)).toHaveLength(10_000);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(looks).toBeLessThanOrEqual(5 * images.length);
   });
 });
 

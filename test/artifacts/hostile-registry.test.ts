@@ -236,12 +236,11 @@ describe('a registry that', () => {
         : manifest(body);
       setTimeout(() => respond(request, response), late);
     };
-    const begunMs = Date.now();
     await expect(findImageEvidence({ repository: 'a/b', digest: DIGEST })).rejects.toMatchObject({
       code: 'registry.unavailable',
       detail: 'It took too long to answer.',
     });
-    expect(Date.now() - begunMs).toBeLessThan((2 * 20_000) / HASTE);
+    expect(asked.length).toBeLessThan(referrers.length);
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { VARIABLES } from '../../functions/platform/environment.ts';
-import { routes } from '../../functions/routes.ts';
+import { routes, tables } from '../../functions/routes.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { bundleOf, ofType, type Resource, synthesize } from './synthesized.ts';
 
@@ -83,6 +83,11 @@ describe('functions/routes.ts', () => {
       },
     ]);
     expect(Object.fromEntries(served)).toEqual(Object.fromEntries(declared));
+  });
+
+  test('names each route once', () => {
+    const named = Object.values(tables).flatMap((table) => Object.keys(table));
+    expect(named.toSorted()).toEqual(Object.keys(routes).toSorted());
   });
 
   test.each(Object.entries(routes))(

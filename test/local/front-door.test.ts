@@ -1,14 +1,7 @@
-import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
-import {
-  CreateBucketCommand,
-  GetObjectCommand,
-  HeadBucketCommand,
-  ListBucketsCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { HeadBucketCommand, ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as fc from 'fast-check';
@@ -337,21 +330,4 @@ describe('a port', () => {
       await door.close();
     }
   });
-});
-
-test('one request costs a few milliseconds', async () => {
-  const client = new S3Client(world.asRole('quick', { Effect: 'Allow', Action: 's3:*', Resource: '*' }));
-  await new S3Client(world.asOperator()).send(new CreateBucketCommand({ Bucket: 'quick' }));
-  const times: number[] = [];
-  for (let round = 0; round < 60; round++) {
-    const start = performance.now();
-    await failure(
-      client.send(
-        new GetObjectCommand({ Bucket: 'quick', Key: createHash('md5').update(`${round}`).digest('hex') }),
-      ),
-    );
-    times.push(performance.now() - start);
-  }
-  // The whole way with client and engine; the bound is far above what is measured, for a machine that is busy.
-  expect(times.sort((a, b) => a - b)[30]).toBeLessThan(25);
 });

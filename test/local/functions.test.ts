@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { AwsError } from '../../lib/local/aws.ts';
 import type { Functions } from '../../lib/local/lambda/functions.ts';
-import { fixture, functionSpec, LambdaWorld, roleArn, until } from './lambda-world.ts';
+import { until } from '../until.ts';
+import { fixture, functionSpec, LambdaWorld, roleArn } from './lambda-world.ts';
 
 const world = new LambdaWorld();
 const functions = world.functions();
@@ -118,14 +119,12 @@ test('what a handler throws is the answer, with its type, message and trace', as
 test('a function that takes too long is ended, also out of an endless loop, and the next one is served', async () => {
   probe('slow', { name: 'slow', timeoutSeconds: 0.2 });
   for (const event of [{ do: 'sleep', ms: 60_000 }, { do: 'loop' }]) {
-    const startedAtMs = Date.now();
     const invocation = await functions.invoke('slow', json(event));
     expect(invocation).toMatchObject({
       ok: false,
       errorType: 'Sandbox.Timedout',
       errorMessage: expect.stringMatching(/^\d{4}-\S+Z [0-9a-f-]{36} Task timed out after 0\.20 seconds$/),
     });
-    expect(Date.now() - startedAtMs).toBeLessThan(5000);
   }
   expect(await ask('slow', { do: 'echo' })).toEqual({ do: 'echo' });
 });

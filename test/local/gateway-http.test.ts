@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi, type MockInstance } from 'vitest';
 import { ACCOUNT, REGION } from '../../lib/local/aws.ts';
 import { Integration } from '../../lib/local/gateway/integration.ts';
+import { until } from '../until.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { allow } from './hosted-world.ts';
-import { until } from './lambda-world.ts';
 
 interface HttpEvent {
   rawPath: string;

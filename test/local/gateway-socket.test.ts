@@ -7,10 +7,11 @@ import {
 } from '@aws-sdk/client-apigatewaymanagementapi';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi, type MockInstance } from 'vitest';
 import { ACCOUNT, REGION } from '../../lib/local/aws.ts';
+import { until } from '../until.ts';
 import { failure } from './aws-services-world.ts';
 import { GatewayWorld, type Client } from './gateway-world.ts';
 import { allow } from './hosted-world.ts';
-import { until, type Recorder } from './lambda-world.ts';
+import { type Recorder } from './lambda-world.ts';
 
 interface SocketEvent {
   body?: string;

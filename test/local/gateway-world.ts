@@ -11,7 +11,8 @@ import { SocketGateway } from '../../lib/local/gateway/socket-gateway.ts';
 import { Iam } from '../../lib/local/iam.ts';
 import type { Functions, FunctionSpec } from '../../lib/local/lambda/functions.ts';
 import type { AwsCredentials } from '../../lib/local/principals.ts';
-import { LambdaWorld, recorder, roleArn, until, type Recorder } from './lambda-world.ts';
+import { until } from '../until.ts';
+import { LambdaWorld, recorder, roleArn, type Recorder } from './lambda-world.ts';
 import { Sha256 } from './sign-request.ts';
 
 /** Real functions behind real gateways behind a real front door. Each route has a recorder of its own. */

@@ -65,9 +65,9 @@ export class HostedWorld extends LambdaWorld {
     return this;
   }
 
-  newMappings(): Mappings {
-    const { principals, journal } = this;
-    return new Mappings({ functions: this.hosted, principals, journal, deliver: createDeliver(principals) });
+  newMappings(more: { idleMs?: number } = {}): Mappings {
+    const { principals, journal, hosted: functions } = this;
+    return new Mappings({ functions, principals, journal, deliver: createDeliver(principals), ...more });
   }
 
   override async close(): Promise<void> {

@@ -5,8 +5,9 @@ import {
   type InvokeCommandInput,
 } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../until.ts';
 import { allow, HostedWorld } from './hosted-world.ts';
-import { functionSpec, roleArn, until } from './lambda-world.ts';
+import { functionSpec, roleArn } from './lambda-world.ts';
 import { signRequest } from './sign-request.ts';
 
 const world = new HostedWorld();

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ACCOUNT, REGION } from '../../lib/local/aws.ts';
 import { openJournal, type Journal } from '../../lib/local/journal.ts';
@@ -100,21 +99,4 @@ export function recorded<Event = unknown>(file: string): Recorded<Event>[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Recorded<Event>);
-}
-
-/** Polls until the condition gives something to go on with. */
-export async function until<T>(
-  condition: () => T | Promise<T>,
-  secondsMax = 10,
-): Promise<Exclude<T, false | null | undefined>> {
-  const deadlineMs = Date.now() + secondsMax * 1000;
-  for (;;) {
-    const result = await condition();
-    if (result !== undefined && result !== null && result !== false) {
-      return result as Exclude<T, false | null | undefined>;
-    }
-    if (Date.now() > deadlineMs)
-      throw new Error(`Waited ${secondsMax} s in vain for ${condition.toString()}`);
-    await wait(10);
-  }
 }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { MappingSpec } from '../../lib/local/mappings/mappings.ts';
+import { until } from '../until.ts';
 import { consume, HostedWorld, queueArn } from './hosted-world.ts';
-import { until, type Recorder } from './lambda-world.ts';
+import { type Recorder } from './lambda-world.ts';
 
 let world: HostedWorld;
 beforeEach(async () => {

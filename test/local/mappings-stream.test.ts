@@ -5,14 +5,14 @@ import {
   PutItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
-import { rmSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startDynamoDbLocal, type DynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
 import type { Mappings, MappingSpec } from '../../lib/local/mappings/mappings.ts';
 import type { StreamRecord } from '../../lib/local/mappings/stream-event.ts';
 import { createDynamoDbService } from '../../lib/local/services/dynamodb.ts';
+import { until } from '../until.ts';
 import { allow, HostedWorld } from './hosted-world.ts';
-import { until, type Recorder } from './lambda-world.ts';
+import { type Recorder } from './lambda-world.ts';
 
 interface StreamEvent {
   Records: StreamRecord[];
@@ -164,17 +164,14 @@ test('changes reach the function as AWS would hand them over', async () => {
 });
 
 test('a write is seen at once, without waiting for the next idle poll', async () => {
-  const { target } = await follow('woken');
-  await put('woken', 'warm');
+  await mappings.stop();
+  mappings = world.newMappings({ idleMs: 3_600_000 });
+  mappings.start();
+  const { target } = await follow('woken', {}, { before: ['warm'] });
   await until(() => batches(target).length === 1);
   for (const id of ['a', 'b', 'c']) {
-    // Let the reader fall idle first; a poll is due one second after the last.
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    const writtenAtMs = Date.now();
     await put('woken', id);
     await until(() => batches(target).flat().includes(id));
-    const arrived = target.invocations<StreamEvent>().find(({ event }) => idsOf(event).includes(id));
-    expect((arrived?.atMs ?? Infinity) - writtenAtMs).toBeLessThan(300);
   }
 });
 
@@ -185,7 +182,7 @@ test('a backlog is cut into batches of the size asked for, in order', async () =
 });
 
 test('a window gathers changes until it closes', async () => {
-  const { target } = await follow('windowed', { batchWindowSeconds: 1 });
+  const { target } = await follow('windowed', { batchWindowSeconds: 3 });
   for (const id of ['a', 'b', 'c']) await put('windowed', id);
   await until(() => batches(target).length > 0);
   expect(batches(target)).toEqual([['a', 'b', 'c']]);
@@ -231,19 +228,13 @@ test('only what a filter lets through is sent, and the rest is done with', async
 });
 
 test('a failing batch is tried again, and nothing overtakes it', async () => {
-  const broken = world.file('broken');
-  writeFileSync(broken, '');
   const { target } = await follow(
     'retried',
     { batchSize: 2 },
-    { before: ['a', 'b', 'c'], environment: { FAIL_WHILE_EXISTS: broken } },
+    { before: ['a', 'b', 'c'], environment: { FAIL_TIMES: '3' } },
   );
-  await until(() => batches(target).length === 3);
-  rmSync(broken);
-  await until(() => batches(target).at(-1)?.includes('c'));
-  const [last, ...earlier] = batches(target).toReversed();
-  expect(last).toEqual(['c']);
-  expect(earlier.every((batch) => batch.join() === 'a,b')).toBe(true);
+  await until(() => batches(target).flat().includes('c'));
+  expect(batches(target)).toEqual([['a', 'b'], ['a', 'b'], ['a', 'b'], ['a', 'b'], ['c']]);
   const [first = 0, second = 0, third = 0] = target.invocations().map(({ atMs }) => atMs);
   expect(second - first).toBeGreaterThanOrEqual(50);
   expect(third - second).toBeGreaterThanOrEqual(100);
@@ -387,16 +378,14 @@ test('a database that is killed and comes back is followed on, and nothing is lo
   const { target } = await follow('killed', {}, { before: ['a'] });
   await until(() => batches(target).flat().length === 1);
   process.kill(database.pid() ?? 0, 'SIGKILL');
-  await until(() => said.mock.calls.flat().join('').includes('is back'), 20);
-  await until(
-    () =>
-      put('killed', 'b').then(
-        () => true,
-        () => false,
-      ),
-    20,
+  await until(() => said.mock.calls.flat().join('').includes('is back'));
+  await until(() =>
+    put('killed', 'b').then(
+      () => true,
+      () => false,
+    ),
   );
-  await until(() => batches(target).flat().length === 2, 20);
+  await until(() => batches(target).flat().length === 2);
   expect(batches(target).flat()).toEqual(['a', 'b']);
 });
 
@@ -422,10 +411,8 @@ test.each(['dynamodb:DescribeStream', 'dynamodb:GetRecords'])(
     const granted = readStream(streamArn) as { Action: string[] };
     world.grant(name, { ...granted, Action: granted.Action.filter((action) => action !== missing) });
     mappings.put(mappingSpec(target, streamArn));
-    await until(() => said.mock.calls.length > 0);
-    expect(said.mock.calls[0]?.[0]).toContain(
-      `not authorized to perform: ${missing} on resource: ${streamArn}`,
-    );
+    const refusal = `not authorized to perform: ${missing} on resource: ${streamArn}`;
+    await until(() => said.mock.calls.flat().join('').includes(refusal));
     world.grant(name, granted);
     await until(() => batches(target).length === 1);
   },
@@ -441,7 +428,7 @@ test('a destination the role may not write to holds nothing up', async () => {
   );
   await until(() => batches(target).length === 1);
   await put('unreachable', 'after');
-  await until(() => batches(target).at(-1)?.includes('after'), 60);
+  await until(() => batches(target).at(-1)?.includes('after'));
   expect(said.mock.calls.flat().join('')).toMatch(/could not tell .*unreachable: .*sqs:SendMessage/);
   expect(await queue.count()).toEqual({ visible: 0, inFlight: 0 });
 });

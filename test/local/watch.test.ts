@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { watchAssembly } from '../../lib/local/watch.ts';
-import { until } from './lambda-world.ts';
+import { until } from '../until.ts';
 
 let folder: string;
 

@@ -3,10 +3,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api } from '../../functions/platform/api.ts';
 import type { Endpoint } from '../../functions/platform/endpoint.ts';
 import { refuse } from '../../functions/platform/errors.ts';
+import { selftestRoutes } from '../../functions/routes.ts';
 
 const endpoint = (run: Endpoint['run']): Endpoint => ({ kind: 'query', spec: { summary: '' }, run });
 
-const served = api('selftest', {
+const served = api(selftestRoutes, {
   getHealth: endpoint(async () => ({ status: 200, headers: { etag: '"7"' }, body: { ok: true } })),
   requestSelftest: endpoint(async () => {
     throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });

@@ -38,6 +38,8 @@ export interface MappingsOptions {
   principals: Pick<Principals, 'clientConfig'>;
   journal: Journal;
   deliver: Deliver;
+  /** How long a stream without news is left alone, unless a write wakes its readers. */
+  idleMs?: number;
 }
 
 /** A spec whose filters were found valid and made ready to use. */

@@ -12,7 +12,6 @@ import { toArrived, type Arrived } from './stream-event.ts';
 import type { Trouble } from './trouble.ts';
 
 const READ_MAX = 1000;
-const IDLE_MS = 1000;
 
 export interface ShardReaderOptions {
   shardId: string;
@@ -25,6 +24,8 @@ export interface ShardReaderOptions {
   /** Called with the last of a run of records that concern nobody. */
   skipped: (sequenceNumber: string) => void;
   trouble: Trouble;
+  /** A stream without news is asked again after this, if no write wakes the reader before. */
+  idleMs: number;
   signal: AbortSignal;
 }
 
@@ -51,7 +52,7 @@ export class ShardReader {
 
   /** Nothing when the shard has come to its end or the reader was stopped. */
   async nextBatch(): Promise<Arrived[] | undefined> {
-    const { spec, signal } = this.#options;
+    const { spec, signal, idleMs } = this.#options;
     const { batchSize, batchWindowSeconds } = spec();
     let windowEndsMs = Date.now() + batchWindowSeconds * 1000;
     while (!signal.aborted) {
@@ -64,7 +65,7 @@ export class ShardReader {
       const news = await this.#read();
       if (hadNone) windowEndsMs = Date.now() + batchWindowSeconds * 1000;
       if (!news && !this.#closed)
-        await this.#rest(this.#pending.length > 0 ? windowEndsMs - Date.now() : IDLE_MS);
+        await this.#rest(this.#pending.length > 0 ? windowEndsMs - Date.now() : idleMs);
     }
     return undefined;
   }
@@ -133,6 +134,7 @@ export class ShardReader {
 
   async #rest(ms: number): Promise<void> {
     if (this.#isWoken) return;
-    await pause(Math.min(ms, IDLE_MS), AbortSignal.any([this.#options.signal, this.#waking.signal]));
+    const { idleMs, signal } = this.#options;
+    await pause(Math.min(ms, idleMs), AbortSignal.any([signal, this.#waking.signal]));
   }
 }

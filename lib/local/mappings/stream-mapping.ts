@@ -7,6 +7,7 @@ import { StreamBatches } from './stream-batches.ts';
 import { Trouble } from './trouble.ts';
 
 const DESCRIBE_MS = 60_000;
+const IDLE_MS = 1000;
 
 /** Follows one table's stream with the rights of the function's role: each shard on its own, parents first. */
 export class StreamMapping {
@@ -77,7 +78,7 @@ export class StreamMapping {
 
   #startReading({ ShardId: shardId = '' }: Shard): void {
     if (this.#readers.has(shardId)) return;
-    const { functions, deliver } = this.#options;
+    const { functions, deliver, idleMs = IDLE_MS } = this.#options;
     const shared = { shardId, spec: () => this.spec, signal: this.#stopping.signal };
     const save = (sequenceNumber: string) => this.#checkpoints.save(this.spec.id, shardId, sequenceNumber);
     const reader = new ShardReader({
@@ -86,6 +87,7 @@ export class StreamMapping {
       after: this.#checkpoints.find(this.spec.id, shardId).sequenceNumber,
       arrivedAfterMs: this.spec.startingPosition === 'LATEST' ? this.#createdAtMs : 0,
       skipped: save,
+      idleMs,
       trouble: new Trouble(`${this.spec.id} reading ${this.tableName}'s ${shardId}`),
     });
     const batches = new StreamBatches({ ...shared, functions, deliver, settled: save });
