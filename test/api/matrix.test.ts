@@ -149,7 +149,7 @@ describe.each(Object.keys(routes) as RouteKey[])('%s', (route) => {
   );
 
   test(`answers rightly in each of its ${cells.length} cells`, async () => {
-    for (const { role, place, state } of cells) {
+    const ask = async ({ role, place, state }: (typeof cells)[number]): Promise<void> => {
       const token = tokens.get(`${role}/${state}`);
       const method = route.split(' ')[0];
       const answer = await world.call(route, {
@@ -169,7 +169,8 @@ describe.each(Object.keys(routes) as RouteKey[])('%s', (route) => {
       const cell = `${role}, ${place} project, token ${state}`;
       expect(`${cell}: ${outcome}`).toBe(`${cell}: ${expected(route, role, place, state)}`);
       expect(answer.status, cell).toBeLessThan(500);
-    }
+    };
+    await Promise.all(cells.map(ask));
   });
 
   if (scopeOf(route) === 'platform') return;
