@@ -262,7 +262,11 @@ describe('a blob that lies elsewhere', () => {
     expect(seen).toEqual([undefined]);
     // Of this image alone: what the test before gave up on may arrive late.
     const here = asked.filter(({ url }) => url?.startsWith(`/v2/${body.repository}/`));
-    expect(here.map(({ headers }) => headers.authorization?.split(' ')[0])).toEqual(['Basic', 'Basic', 'Basic']);
+    expect(here.map(({ headers }) => headers.authorization?.split(' ')[0])).toEqual([
+      'Basic',
+      'Basic',
+      'Basic',
+    ]);
   });
 });
 
