@@ -1,8 +1,6 @@
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, type StreamSpecification } from '@aws-sdk/client-dynamodb';
 import { dynamo } from '../functions/platform/clients.ts';
-import { startDynamoDbLocal } from '../lib/local/engines/dynamodb-local.ts';
-
-const TABLE = 'control';
+import { openDynamoDb } from './dynamodb.ts';
 
 export interface ControlTable {
   stop(): Promise<void>;
@@ -12,32 +10,33 @@ export interface ControlTable {
 
 /** A control table of the test's own in real DynamoDB, and the environment in which functions find it. */
 export async function startControlTable(): Promise<ControlTable> {
-  const engine = await startDynamoDbLocal({});
+  const dynamodb = await openDynamoDb();
   Object.assign(process.env, {
-    CONTROL_TABLE: TABLE,
-    AWS_ENDPOINT_URL: engine.url,
+    CONTROL_TABLE: dynamodb.table,
+    AWS_ENDPOINT_URL: dynamodb.url,
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
   });
-  await createControlTable(TABLE);
+  await createControlTable(dynamodb.table);
   let requests = 0;
   const countRequests = { step: 'initialize', name: 'countRequests', override: true } as const;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), countRequests);
-  return { stop: () => engine.stop(), count: () => requests };
+  return { stop: () => dynamodb.close(), count: () => requests };
 }
 
-/** One more in the same DynamoDB; functions use the one the environment names. */
+/** One more in the same DynamoDB; functions use the one the environment names. Answers with its stream, if it has one. */
 export async function createControlTable(
   name: string,
   client: Pick<DynamoDBClient, 'send'> = new DynamoDBClient({}),
-): Promise<void> {
+  StreamSpecification?: StreamSpecification,
+): Promise<string> {
   const text = (name: string) => ({ AttributeName: name, AttributeType: 'S' as const });
   const schema = (hash: string, range: string) => [
     { AttributeName: hash, KeyType: 'HASH' as const },
     { AttributeName: range, KeyType: 'RANGE' as const },
   ];
-  await client.send(
+  const { TableDescription } = await client.send(
     new CreateTableCommand({
       TableName: name,
       BillingMode: 'PAY_PER_REQUEST',
@@ -46,6 +45,8 @@ export async function createControlTable(
       GlobalSecondaryIndexes: [
         { IndexName: 'gsi1', KeySchema: schema('gsi1pk', 'gsi1sk'), Projection: { ProjectionType: 'ALL' } },
       ],
+      StreamSpecification,
     }),
   );
+  return TableDescription?.LatestStreamArn ?? '';
 }

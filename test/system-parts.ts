@@ -1,10 +1,16 @@
 import { say } from '../lib/local/say.ts';
 import { ensureSystemParts, ensureTools } from '../lib/local/system.ts';
+import { shareDynamoDb } from './dynamodb.ts';
 
 /** A fresh machine runs the tests before it ever ran the platform: it needs the same parts, and a few tools. */
+let dynamodb: { stop(): Promise<void> } | undefined;
+
 export async function setup(): Promise<void> {
   await ensureSystemParts({ say });
   // Newer Debian releases keep the docker command apart from the engine.
   const tools = { skopeo: 'skopeo', busybox: 'busybox-static', docker: 'docker-cli', openssl: 'openssl' };
   await ensureTools(tools, { say });
+  dynamodb = await shareDynamoDb();
 }
+
+export const teardown = (): Promise<void> | undefined => dynamodb?.stop();

@@ -18,14 +18,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
-import { startDynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
 import type { Registry } from '../../lib/local/engines/registry.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { createControlTable } from '../control-table.ts';
+import { openDynamoDb } from '../dynamodb.ts';
 import { allow, openAwsServices } from '../local/aws-services-world.ts';
 import { PUSH } from '../local/ecr-world.ts';
 
-const TABLE = 'control';
 const BUCKET = 'artifacts';
 /** As lib/artifacts.ts grants it to the role that publishes. */
 const PUBLISHING = [...PUSH, 'ecr:GetAuthorizationToken'];
@@ -56,14 +55,15 @@ export interface Answer {
  * come from an issuer of the test's own, whose keys are served over HTTP.
  */
 export async function openWorld({ registry }: { registry?: 'real' | Registry } = {}) {
-  const dynamodb = await startDynamoDbLocal({});
+  const dynamodb = await openDynamoDb();
+  const { table } = dynamodb;
   const services = await openAwsServices({ dynamoDbUrl: dynamodb.url, registry });
   for (const id of SIGNING_KEYS)
     services.kms.createKey({ id, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
   services.ecr.putRepository({ name: 'gpuaas/platform', tagMutability: 'IMMUTABLE' });
   const issuer = await openIssuer();
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator()));
-  await createControlTable(TABLE, client);
+  await createControlTable(table, client);
   const s3 = new S3Client(services.asOperator());
   await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
   await s3.send(
@@ -77,7 +77,7 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     ARTIFACTS_BUCKET: BUCKET,
-    CONTROL_TABLE: TABLE,
+    CONTROL_TABLE: table,
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
     PLATFORM_ADMINS: ADMIN,
     PLATFORM_REPOSITORY: 'gpuaas/platform',
@@ -172,10 +172,10 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     forgetFacts: forget,
     userId: (subject: string) => userIdOf(issuer.config.issuer, subject),
     async put(item: Record<string, unknown>): Promise<void> {
-      await client.send(new PutCommand({ TableName: TABLE, Item: item }));
+      await client.send(new PutCommand({ TableName: table, Item: item }));
     },
     async get(key: { pk: string; sk: string }): Promise<Record<string, unknown> | undefined> {
-      return (await client.send(new GetCommand({ TableName: TABLE, Key: key, ConsistentRead: true }))).Item;
+      return (await client.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
     },
     /** The version that was written. */
     async putObject(key: string, body: string | Buffer): Promise<string> {
@@ -193,7 +193,7 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     async set({ pk, sk }: { pk: string; sk: string }, name: string, value: unknown): Promise<void> {
       await client.send(
         new UpdateCommand({
-          TableName: TABLE,
+          TableName: table,
           Key: { pk, sk },
           UpdateExpression: 'SET #name = :value',
           ExpressionAttributeNames: { '#name': name },
@@ -205,7 +205,7 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
       const pages = paginateScan(
         { client },
         {
-          TableName: TABLE,
+          TableName: table,
           ConsistentRead: true,
           FilterExpression: 'begins_with(pk, :prefix)',
           ExpressionAttributeValues: { ':prefix': prefix },
@@ -217,10 +217,10 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     },
     /** The table empty, and nothing remembered of it. */
     async clear(): Promise<void> {
-      for await (const { Items = [] } of paginateScan({ client }, { TableName: TABLE, Limit: 25 })) {
+      for await (const { Items = [] } of paginateScan({ client }, { TableName: table, Limit: 25 })) {
         const deletes = Items.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
         if (deletes.length > 0)
-          await client.send(new BatchWriteCommand({ RequestItems: { [TABLE]: deletes } }));
+          await client.send(new BatchWriteCommand({ RequestItems: { [table]: deletes } }));
       }
       forget();
     },
@@ -233,7 +233,7 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     async close(): Promise<void> {
       issuer.close();
       await services.close();
-      await dynamodb.stop();
+      await dynamodb.close();
     },
   };
 }

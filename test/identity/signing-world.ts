@@ -79,7 +79,7 @@ export async function openSigningWorld() {
   const table = await startControlTable();
   const keys = await startSigningKeys();
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
-  const TableName = 'control';
+  const TableName = process.env['CONTROL_TABLE'];
   const clock = { now: new Date('2026-11-20T12:00:00.000Z') };
   await client.send(
     new PutCommand({ TableName, Item: { pk: `PROJECT#${project.id}`, sk: 'PROJECT', ...project } }),

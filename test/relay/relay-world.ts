@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
@@ -18,12 +18,11 @@ import { newId } from '../../functions/platform/ids.ts';
 import { feedPartition, OUTBOX_KIND } from '../../functions/platform/keys.ts';
 import { handler } from '../../functions/relay/relay-events.ts';
 import { AwsError, jsonAnswer, jsonBody, type Service } from '../../lib/local/aws.ts';
-import { startDynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
 import { openJournal } from '../../lib/local/journal.ts';
 import { createEventsService } from '../../lib/local/services/events.ts';
+import { createControlTable } from '../control-table.ts';
+import { openDynamoDb } from '../dynamodb.ts';
 import { openAwsServices } from '../local/aws-services-world.ts';
-
-const TABLE = 'control';
 
 interface Posted {
   connectionId: string;
@@ -41,7 +40,7 @@ class Died extends Error {}
  */
 export async function openRelayWorld() {
   const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-relay-'));
-  const dynamodb = await startDynamoDbLocal({});
+  const dynamodb = await openDynamoDb({ alone: true });
   const journal = openJournal(dataDir);
   const bus = createEventsService({ journal });
   const posted: Posted[] = [];
@@ -92,7 +91,7 @@ export async function openRelayWorld() {
     AWS_ENDPOINT_URL: services.url,
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    CONTROL_TABLE: TABLE,
+    CONTROL_TABLE: dynamodb.table,
     EVENT_BUS_NAME: 'events',
     SELFTEST_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:run-selftest',
     SOCKET_URL: `${services.url.replace(/^http/, 'ws')}/live`,
@@ -101,7 +100,10 @@ export async function openRelayWorld() {
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   const table = DynamoDBDocumentClient.from(new DynamoDBClient({ ...direct, credentials }));
   const stream = await readStream(
-    await createTable(table),
+    await createControlTable(dynamodb.table, table, {
+      StreamEnabled: true,
+      StreamViewType: 'NEW_AND_OLD_IMAGES',
+    }),
     new DynamoDBStreamsClient({ ...direct, credentials }),
   );
 
@@ -130,7 +132,7 @@ export async function openRelayWorld() {
     refuseOnBus: (times: number) => void (busRefusals = times),
     forgetFacts: () => facts.clear(),
     put: (item: Record<string, unknown>) =>
-      table.send(new PutCommand({ TableName: TABLE, Item: item })).then(() => undefined),
+      table.send(new PutCommand({ TableName: dynamodb.table, Item: item })).then(() => undefined),
 
     /** As a command would: all of them at once. Returns their ids in the order they were said. */
     async say(place: { org_id?: string; project_id?: string }, ...said: (DomainEvent | string)[]) {
@@ -193,7 +195,7 @@ export async function openRelayWorld() {
       do {
         const page = await table.send(
           new QueryCommand({
-            TableName: TABLE,
+            TableName: dynamodb.table,
             KeyConditionExpression: 'pk = :feed AND begins_with(sk, :event)',
             ExpressionAttributeValues: { ':feed': feedPartition(place), ':event': 'EVENT#' },
             ExclusiveStartKey: from,
@@ -207,7 +209,7 @@ export async function openRelayWorld() {
 
     async close(): Promise<void> {
       await services.close();
-      await dynamodb.stop();
+      await dynamodb.close();
       journal.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
@@ -215,33 +217,6 @@ export async function openRelayWorld() {
 }
 
 export type RelayWorld = Awaited<ReturnType<typeof openRelayWorld>>;
-
-async function createTable(client: DynamoDBDocumentClient): Promise<string> {
-  const names = ['pk', 'sk', 'gsi1pk', 'gsi1sk'];
-  const { TableDescription } = await client.send(
-    new CreateTableCommand({
-      TableName: TABLE,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: 'gsi1',
-          KeySchema: [
-            { AttributeName: 'gsi1pk', KeyType: 'HASH' },
-            { AttributeName: 'gsi1sk', KeyType: 'RANGE' },
-          ],
-          Projection: { ProjectionType: 'ALL' },
-        },
-      ],
-      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
-    }),
-  );
-  return TableDescription?.LatestStreamArn ?? '';
-}
 
 /** A reader that gives the stream's records, each once. */
 async function readStream(
