@@ -44,6 +44,14 @@ describe('bundles', () => {
     );
   });
 
+  test.each(functions)('%s carries the routes it answers, and no others', (_, fn) => {
+    const code = bundleOf(first.outdir, fn);
+    const answered = Object.entries(routes).filter(([, { domain }]) => nameOf(fn) === `${domain}-api`);
+    expect(Object.keys(routes).filter((route) => code.includes(`"${route}"`))).toEqual(
+      answered.map(([route]) => route),
+    );
+  });
+
   test('hold only the clients their code calls', () => {
     const end = functions.find(([, fn]) => nameOf(fn) === 'selftest-end-selftest')?.[1];
     const dispatch = functions.find(([, fn]) => nameOf(fn) === 'selftest-dispatch-selftest')?.[1];
