@@ -2,6 +2,7 @@
 // image specification 1.1 and Docker's schema 2, which say the same in other words. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
+import { Digest } from '../manifests/manifest-fields.ts';
 import { type ProblemCode, type Refusal, refuse } from '../platform/errors.ts';
 import type { PlatformImage } from './artifact.ts';
 import { parseJson } from './strict-json.ts';
@@ -50,7 +51,7 @@ function spelled<T extends v.ObjectEntries>(entries: T) {
 
 const Part = spelled({
   mediaType: v.string(),
-  digest: v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/)),
+  digest: Digest,
   size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   /** Where else it may be had. */
   urls: v.optional(v.array(v.string())),

@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import { GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
 import * as v from 'valibot';
+import { Digest } from '../manifests/manifest-fields.ts';
 import { ecr } from '../platform/clients.ts';
 import { Refusal, refuse } from '../platform/errors.ts';
 import { parseJson } from './strict-json.ts';
@@ -35,7 +36,7 @@ export type Referrer = v.InferOutput<typeof Referrer>;
 const Index = v.object({ manifests: v.array(Referrer) });
 
 /** Lists are written by clients: what stands there need not be a digest. */
-export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
+export const isDigest = (text: string): boolean => v.is(Digest, text);
 
 export interface RegistryReader {
   /** Nothing where there is no such thing; what it says it is, and its bytes, which have the digest. */

@@ -52,7 +52,7 @@ export class ShardReader {
 
   /** Nothing when the shard has come to its end or the reader was stopped. */
   async nextBatch(): Promise<Arrived[] | undefined> {
-    const { spec, signal, idleMs } = this.#options;
+    const { spec, signal } = this.#options;
     const { batchSize, batchWindowSeconds } = spec();
     let windowEndsMs = Date.now() + batchWindowSeconds * 1000;
     while (!signal.aborted) {
@@ -65,7 +65,7 @@ export class ShardReader {
       const news = await this.#read();
       if (hadNone) windowEndsMs = Date.now() + batchWindowSeconds * 1000;
       if (!news && !this.#closed)
-        await this.#rest(this.#pending.length > 0 ? windowEndsMs - Date.now() : idleMs);
+        await this.#rest(this.#pending.length > 0 ? windowEndsMs - Date.now() : Infinity);
     }
     return undefined;
   }
@@ -132,9 +132,9 @@ export class ShardReader {
     return arrivedAtMs >= arrivedAfterMs && spec().matches(record);
   }
 
-  async #rest(ms: number): Promise<void> {
+  async #rest(msMax: number): Promise<void> {
     if (this.#isWoken) return;
     const { idleMs, signal } = this.#options;
-    await pause(Math.min(ms, idleMs), AbortSignal.any([signal, this.#waking.signal]));
+    await pause(Math.min(msMax, idleMs), AbortSignal.any([signal, this.#waking.signal]));
   }
 }
