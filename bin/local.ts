@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Demo, seedDemo } from './local/seed-demo.ts';
 import { obtainToken } from './token/obtain-token.ts';
 import { takeDataFolder } from '../lib/local/data-folder.ts';
+import { chooseDynamoDb, DYNAMODB_TRAITS } from '../lib/local/engines/dynamodb.ts';
 import { claimPort, PortTaken, type ClaimedPort } from '../lib/local/front-door.ts';
 import { parseOptions, PORT_DEFAULT, USAGE, type LocalOptions } from '../lib/local/options.ts';
 import { API_AUDIENCE } from '../lib/local/oidc/clients.ts';
@@ -57,7 +58,12 @@ async function main(options: LocalOptions): Promise<void> {
 async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: AbortSignal): Promise<void> {
   const begun = performance.now();
   removeReadyFile(readyFile);
-  const parts = await ensureSystemParts({ say, logDir: join(dataDir, 'logs') });
+  const dynamodb = chooseDynamoDb(options.dynamodb, dataDir);
+  const parts = await ensureSystemParts({
+    say,
+    logDir: join(dataDir, 'logs'),
+    needsJava: dynamodb === 'aws',
+  });
   stop.throwIfAborted();
   const frontDoor = await openPort(options.port);
   const assembly = options.assembly ?? join(dataDir, 'assembly');
@@ -67,11 +73,14 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
 
   // What functions were made of before would pile up.
   if (options.assembly === undefined) rmSync(assembly, { recursive: true, force: true });
-  say('start', 'synthesizing the CDK app, starting DynamoDB, queues, registry and Docker …');
+  say(
+    'start',
+    `synthesizing the CDK app, starting DynamoDB (${DYNAMODB_TRAITS[dynamodb].name}), queues, registry and Docker …`,
+  );
   const synthesis = refresh();
   // Looked at only when the engines run; until then its failure must not count as unhandled.
   synthesis.catch(() => undefined);
-  const platform = await LocalPlatform.open({ dataDir, frontDoor, parts, people: PEOPLE });
+  const platform = await LocalPlatform.open({ dataDir, frontDoor, dynamodb, parts, people: PEOPLE });
   try {
     say('engines', `ready after ${seconds(begun)} s`);
     await synthesis;

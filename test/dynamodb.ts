@@ -1,38 +1,52 @@
 import { randomBytes } from 'node:crypto';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbLocal } from '../lib/local/engines/dynamodb-local.ts';
+import {
+  chooseDynamoDb,
+  DYNAMODB_ENGINES,
+  DYNAMODB_TRAITS,
+  startDynamoDb,
+  type DynamoDb,
+  type DynamoDbConnection,
+} from '../lib/local/engines/dynamodb.ts';
 
-/** Where a run of the tests says which engine its files share: a JVM for each would be a fifth of the run. */
+/** Where a run of the tests says which engine its files share. */
 const SHARED = 'TEST_DYNAMODB_URL';
 
+/** What the tests run on: `DYNAMODB=aws npm test` asks AWS's own DynamoDB Local for a second opinion. */
+export const TEST_ENGINE = chooseDynamoDb(DYNAMODB_ENGINES.find((name) => name === process.env['DYNAMODB']));
+
 export async function shareDynamoDb(): Promise<{ stop(): Promise<void> }> {
-  const engine = await startDynamoDbLocal({});
+  const engine = await startTestDynamoDb();
   process.env[SHARED] = engine.url;
   return engine;
+}
+
+/** An engine of one's own, to be killed, or to keep its tables in a folder. */
+export function startTestDynamoDb(options: { dataDir?: string } = {}): Promise<DynamoDb> {
+  return startDynamoDb({ engine: TEST_ENGINE, ...options });
 }
 
 /**
  * Real DynamoDB, and the name of a table nobody else uses. `alone`, or outside of a run of the tests, with an engine of
  * one's own: in DynamoDB Local the first reader of a stream can trip over writes to tables of others.
  */
-export async function openDynamoDb({ alone = false } = {}): Promise<{
-  url: string;
-  table: string;
-  close(): Promise<void>;
-}> {
+export async function openDynamoDb({ alone = false } = {}): Promise<
+  DynamoDbConnection & { table: string; close(): Promise<void> }
+> {
   const table = `control-${randomBytes(4).toString('hex')}`;
-  const shared = process.env[SHARED];
-  if (alone || shared === undefined) {
-    const engine = await startDynamoDbLocal({});
-    return { url: engine.url, table, close: () => engine.stop() };
+  const url = process.env[SHARED];
+  if (alone || url === undefined) {
+    const engine = await startTestDynamoDb();
+    return { ...engine, table, close: () => engine.stop() };
   }
   const client = new DynamoDBClient({
-    endpoint: shared,
+    endpoint: url,
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
   });
   return {
-    url: shared,
+    ...DYNAMODB_TRAITS[TEST_ENGINE],
+    url,
     table,
     async close() {
       await client.send(new DeleteTableCommand({ TableName: table }));

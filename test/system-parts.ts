@@ -6,7 +6,7 @@ import { shareDynamoDb } from './dynamodb.ts';
 let dynamodb: { stop(): Promise<void> } | undefined;
 
 export async function setup(): Promise<void> {
-  await ensureSystemParts({ say });
+  await ensureSystemParts({ say, needsJava: true });
   // Newer Debian releases keep the docker command apart from the engine.
   const tools = { skopeo: 'skopeo', busybox: 'busybox-static', docker: 'docker-cli', openssl: 'openssl' };
   await ensureTools(tools, { say });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { DYNAMODB_ENGINES, type DynamoDbEngine } from './engines/dynamodb.ts';
 
 export interface LocalOptions {
   port: number | undefined;
@@ -8,6 +9,8 @@ export interface LocalOptions {
   fresh: boolean;
   /** A cloud assembly made elsewhere; without it the CDK app of this repository is synthesized. */
   assembly: string | undefined;
+  /** Left out, the data folder and the machine decide. */
+  dynamodb: DynamoDbEngine | undefined;
 }
 
 export const PORT_DEFAULT = 4280;
@@ -21,6 +24,7 @@ export const USAGE = `Runs the platform on this machine.
   --ready-file <path>   JSON written when everything answers (default <data>/ready.json)
   --fresh               forget all state first
   --assembly <folder>   provision this cloud assembly instead of synthesizing the CDK app
+  --dynamodb <engine>   dynoxide (default where there is one for the machine) or aws (DynamoDB Local, needs Java)
   --help                this text
 `;
 
@@ -36,6 +40,7 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
         'ready-file': { type: 'string' },
         fresh: { type: 'boolean', default: false },
         assembly: { type: 'string' },
+        dynamodb: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     }));
@@ -47,6 +52,10 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
   if (port !== undefined && (!Number.isInteger(port) || port < 0 || port > 65_535)) {
     return { error: `--port takes a number from 0 to 65535 (0: any free one), not "${values.port}".` };
   }
+  const dynamodb = DYNAMODB_ENGINES.find((name) => name === values.dynamodb);
+  if (values.dynamodb !== undefined && dynamodb === undefined) {
+    return { error: `--dynamodb takes ${DYNAMODB_ENGINES.join(' or ')}, not "${values.dynamodb}".` };
+  }
   const dataDir = resolve(values.data);
   return {
     port,
@@ -54,5 +63,6 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
     readyFile: resolve(values['ready-file'] ?? `${dataDir}/ready.json`),
     fresh: values.fresh,
     assembly: values.assembly === undefined ? undefined : resolve(values.assembly),
+    dynamodb,
   };
 }

@@ -6,6 +6,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { readAssembly } from './assembly.ts';
 import { REGION } from './aws.ts';
 import { folderSecret } from './data-folder.ts';
+import type { DynamoDbEngine } from './engines/dynamodb.ts';
 import { startEngines, type Engines } from './engines/index.ts';
 import { Expiry } from './expiry.ts';
 import type { ClaimedPort, FrontDoor } from './front-door.ts';
@@ -43,6 +44,7 @@ export interface PlatformOptions {
   dataDir: string;
   /** Listening, and not yet open. */
   frontDoor: ClaimedPort;
+  dynamodb: DynamoDbEngine;
   parts: SystemParts;
   /** Who can sign in. */
   people: readonly Person[];
@@ -139,7 +141,7 @@ export class LocalPlatform {
 
 async function wire(
   journal: Journal,
-  { dataDir, frontDoor, parts, people }: PlatformOptions,
+  { dataDir, frontDoor, dynamodb: engine, parts, people }: PlatformOptions,
 ): Promise<Wired> {
   const { url } = frontDoor;
   const endpoint = (): string => url;
@@ -148,7 +150,7 @@ async function wire(
   const iam = new Iam();
   const tokens = new RegistryTokens({ dataDir, journal, principals, iam });
   const oidc = createOidcProvider({ url, people, journal, dataDir, secret });
-  const engines = await startEngines({ dataDir, url, journal, tokens, parts });
+  const engines = await startEngines({ dataDir, url, journal, tokens, dynamodb: engine, parts });
 
   const deliver = createDeliver(principals);
   const functions = new Functions({ principals, journal, endpoint, deliver, logDir: join(dataDir, 'logs') });
@@ -167,7 +169,7 @@ async function wire(
     iam,
     services: [
       createDynamoDbService({
-        url: () => engines.dynamodb.url,
+        engine: () => engines.dynamodb,
         onWrite: (tables) => mappings.wake(tables),
       }),
       createSqsService({ url: () => engines.queues.url, endpoint }),

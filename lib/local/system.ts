@@ -11,14 +11,14 @@ import { findRegistry } from './engines/registry.ts';
 import { installScript } from './system-install.ts';
 
 export interface SystemParts {
-  java: string;
+  java: string | undefined;
   registry: string | undefined;
   dockerd: string | undefined;
 }
 
 /** What a look around this machine found. */
 export interface Findings {
-  java: { path: string } | { unusable: string };
+  java: { path: string } | { unusable: string } | 'unneeded';
   registry: string | undefined;
   dockerd: string | undefined;
   ip: string | undefined;
@@ -36,24 +36,27 @@ interface InstallOptions {
 
 /**
  * Looks for the programs that npm can't bring and, where that needs no question, installs what is missing.
- * Java is a must; without a registry or a container engine the platform starts and does without.
+ * Java is a must for DynamoDB Local, and for nothing else; without a registry or a container engine the platform starts
+ * and does without.
  */
-export async function ensureSystemParts(options: InstallOptions): Promise<SystemParts> {
-  const { say } = options;
-  let found = await lookAround();
+export async function ensureSystemParts(
+  options: InstallOptions & { needsJava: boolean },
+): Promise<SystemParts> {
+  const { say, needsJava } = options;
+  let found = await lookAround(needsJava);
   const packages = packagesToInstall(found);
   if (packages.length > 0) {
     await install(packages, found.privilege, options);
-    found = await lookAround();
+    found = await lookAround(needsJava);
   }
   const { java, registry, dockerd } = found;
   const command = commandToRun(found);
-  if ('unusable' in java)
-    throw new Error(`${java.unusable} DynamoDB can't run without it. ${command ?? ''}`.trimEnd());
+  if (java !== 'unneeded' && 'unusable' in java)
+    throw new Error(`${java.unusable} DynamoDB Local can't run without it. ${command ?? ''}`.trimEnd());
   const lacking = lackingParts(found).filter((part) => part !== 'java');
   for (const part of lacking) say('system', `${NAMES[part]} is missing: ${CONSEQUENCES[part]}.`);
   if (command !== undefined) say('system', command);
-  return { java: java.path, registry, dockerd };
+  return { java: java === 'unneeded' ? undefined : java.path, registry, dockerd };
 }
 
 /** Programs that only the tests use, by command and Debian package. Without one of them the tests can't run. */
@@ -72,7 +75,7 @@ export async function ensureTools(tools: Record<string, string>, options: Instal
 
 export function lackingParts(found: Findings): Part[] {
   const parts: Part[] = [];
-  if ('unusable' in found.java) parts.push('java');
+  if (found.java !== 'unneeded' && 'unusable' in found.java) parts.push('java');
   if (found.registry === undefined) parts.push('registry');
   if (found.dockerd === undefined) parts.push('dockerd');
   if (found.ip === undefined) parts.push('ip');
@@ -127,9 +130,9 @@ const INSTALLERS = {
   brew: 'brew install',
 };
 
-async function lookAround(): Promise<Findings> {
+async function lookAround(needsJava: boolean): Promise<Findings> {
   return {
-    java: await findJava(),
+    java: needsJava ? await findJava() : 'unneeded',
     registry: findRegistry(),
     dockerd: findDockerd(),
     ip: findCommand('ip'),

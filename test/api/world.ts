@@ -57,7 +57,7 @@ export interface Answer {
 export async function openWorld({ registry }: { registry?: 'real' | Registry } = {}) {
   const dynamodb = await openDynamoDb();
   const { table } = dynamodb;
-  const services = await openAwsServices({ dynamoDbUrl: dynamodb.url, registry });
+  const services = await openAwsServices({ dynamodb, registry });
   for (const id of SIGNING_KEYS)
     services.kms.createKey({ id, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
   services.ecr.putRepository({ name: 'gpuaas/platform', tagMutability: 'IMMUTABLE' });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ACCOUNT, REGION, type PolicyDocument, type PolicyStatement } from '../../lib/local/aws.ts';
+import { DYNAMODB_TRAITS, type DynamoDbConnection } from '../../lib/local/engines/dynamodb.ts';
 import { startQueuesAndObjects } from '../../lib/local/engines/queues-and-objects.ts';
 import { startRegistry, type Registry } from '../../lib/local/engines/registry.ts';
 import { openFrontDoor, type FrontDoorService } from '../../lib/local/front-door.ts';
@@ -20,7 +21,7 @@ import { createStsService } from '../../lib/local/services/sts.ts';
 export async function openAwsServices(
   options: {
     dataDir?: string;
-    dynamoDbUrl?: string;
+    dynamodb?: DynamoDbConnection;
     services?: FrontDoorService[];
     /** A real one, or one the test makes up; otherwise ECR speaks of one that is nowhere. */
     registry?: 'real' | Registry;
@@ -40,7 +41,7 @@ export async function openAwsServices(
   const denials: string[] = [];
   const services: FrontDoorService[] = [
     createDynamoDbService({
-      url: () => options.dynamoDbUrl ?? 'http://127.0.0.1:1',
+      engine: () => options.dynamodb ?? NO_DYNAMODB,
       onWrite: (tables) => written.push(tables),
     }),
     createSqsService({ url: () => engine.url, endpoint: () => url }),
@@ -114,6 +115,11 @@ export async function openAwsServices(
     },
   };
 }
+
+export const NO_DYNAMODB: DynamoDbConnection = {
+  ...DYNAMODB_TRAITS.dynoxide,
+  url: 'http://127.0.0.1:1',
+};
 
 const NOWHERE: Registry = {
   host: 'registry.invalid',

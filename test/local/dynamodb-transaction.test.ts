@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CreateTableCommand, DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDynamoDbLocal, type DynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import { startDynamoDb, type DynamoDb } from '../../lib/local/engines/dynamodb.ts';
 import { failure, openAwsServices, type AwsServices } from './aws-services-world.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'dynamodb-transaction-'));
-let engine: DynamoDbLocal;
+let engine: DynamoDb;
 let world: AwsServices;
 let client: DynamoDBClient;
 
 beforeAll(async () => {
-  engine = await startDynamoDbLocal({ dataDir });
-  world = await openAwsServices({ dynamoDbUrl: engine.url });
+  engine = await startDynamoDb({ engine: 'aws', dataDir });
+  world = await openAwsServices({ dynamodb: engine });
   client = new DynamoDBClient(world.asOperator());
   await client.send(
     new CreateTableCommand({

@@ -1,16 +1,17 @@
 import { CreateTableCommand, DynamoDBClient, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { REGION } from '../../lib/local/aws.ts';
-import { startDynamoDbLocal, type DynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import type { DynamoDb } from '../../lib/local/engines/dynamodb.ts';
 import { Expiry } from '../../lib/local/expiry.ts';
+import { startTestDynamoDb } from '../dynamodb.ts';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
-let database: DynamoDbLocal;
+let database: DynamoDb;
 let client: DynamoDBClient;
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
+  database = await startTestDynamoDb();
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   client = new DynamoDBClient({ endpoint: database.url, region: REGION, credentials, maxAttempts: 1 });
 });

@@ -6,10 +6,11 @@ import {
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startDynamoDbLocal, type DynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import type { DynamoDb } from '../../lib/local/engines/dynamodb.ts';
 import type { Mappings, MappingSpec } from '../../lib/local/mappings/mappings.ts';
 import type { StreamRecord } from '../../lib/local/mappings/stream-event.ts';
 import { createDynamoDbService } from '../../lib/local/services/dynamodb.ts';
+import { startTestDynamoDb } from '../dynamodb.ts';
 import { until } from '../until.ts';
 import { allow, HostedWorld } from './hosted-world.ts';
 import { type Recorder } from './lambda-world.ts';
@@ -18,16 +19,16 @@ interface StreamEvent {
   Records: StreamRecord[];
 }
 
-let database: DynamoDbLocal;
+let database: DynamoDb;
 let client: DynamoDBClient;
 let mappings: Mappings;
 const world = new HostedWorld();
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal({ dataDir: world.dataDir });
+  database = await startTestDynamoDb({ dataDir: world.dataDir });
   const onWrite = (tableNames: string[]) => mappings.wake(tableNames);
   mappings = world.mappings;
-  await world.open([createDynamoDbService({ url: () => database.url, onWrite })]);
+  await world.open([createDynamoDbService({ engine: () => database, onWrite })]);
   mappings.start();
   client = new DynamoDBClient(world.operator());
 });
@@ -152,7 +153,7 @@ test('changes reach the function as AWS would hand them over', async () => {
       (seconds: number) => Math.abs(seconds - Date.now() / 1000) < 60,
     ),
     Keys: { id: { S: 'a' } },
-    SequenceNumber: expect.stringMatching(/^\d{21}$/),
+    SequenceNumber: expect.stringMatching(/^\d+$/),
     SizeBytes: expect.any(Number),
     StreamViewType: 'NEW_AND_OLD_IMAGES',
   };

@@ -22,20 +22,21 @@ import {
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startDynamoDbLocal, type DynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import type { DynamoDb } from '../../lib/local/engines/dynamodb.ts';
+import { startTestDynamoDb } from '../dynamodb.ts';
 import { allow, failure, openAwsServices, type AwsServices } from './aws-services-world.ts';
 
 const table = 'arn:aws:dynamodb:us-east-1:000000000000:table/control';
 const index = `${table}/index/by-owner`;
 
-let engine: DynamoDbLocal;
+let engine: DynamoDb;
 let world: AwsServices;
 let operator: DynamoDBClient;
 let streamArn: string;
 
 beforeAll(async () => {
-  engine = await startDynamoDbLocal();
-  world = await openAwsServices({ dynamoDbUrl: engine.url });
+  engine = await startTestDynamoDb();
+  world = await openAwsServices({ dynamodb: engine });
   operator = new DynamoDBClient(world.asOperator());
   const { TableDescription } = await operator.send(
     new CreateTableCommand({
@@ -346,7 +347,7 @@ test.each([
 });
 
 test('an engine that does not answer is a 503 that asks to try again', async () => {
-  const dead = await openAwsServices({ dynamoDbUrl: 'http://127.0.0.1:1' });
+  const dead = await openAwsServices();
   try {
     const client = new DynamoDBClient(dead.asOperator());
     const error = await failure(client.send(new ListTablesCommand({})));

@@ -3,10 +3,11 @@ import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/c
 import { SendTaskSuccessCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACCOUNT, jsonAnswer, jsonBody, REGION, type Service } from '../../lib/local/aws.ts';
-import { startDynamoDbLocal, type DynamoDbLocal } from '../../lib/local/engines/dynamodb-local.ts';
+import type { DynamoDb } from '../../lib/local/engines/dynamodb.ts';
 import { startQueuesAndObjects, type QueuesAndObjects } from '../../lib/local/engines/queues-and-objects.ts';
 import { createDynamoDbService } from '../../lib/local/services/dynamodb.ts';
 import { createSqsService } from '../../lib/local/services/sqs.ts';
+import { startTestDynamoDb } from '../dynamodb.ts';
 import { until } from '../until.ts';
 import {
   errorNamed,
@@ -18,7 +19,7 @@ import {
 
 let world: StepFunctionsWorld;
 let queues: QueuesAndObjects;
-let tables: DynamoDbLocal;
+let tables: DynamoDb;
 let sqs: SQSClient;
 let dynamodb: DynamoDBClient;
 let queueUrl: string;
@@ -39,11 +40,11 @@ const eventBus: Service = {
 };
 
 beforeAll(async () => {
-  [queues, tables] = await Promise.all([startQueuesAndObjects(), startDynamoDbLocal()]);
+  [queues, tables] = await Promise.all([startQueuesAndObjects(), startTestDynamoDb()]);
   world = await openStepFunctionsWorld({
     services: [
       createSqsService({ url: () => queues.url, endpoint: () => world.endpoint }),
-      createDynamoDbService({ url: () => tables.url, onWrite: () => undefined }),
+      createDynamoDbService({ engine: () => tables, onWrite: () => undefined }),
       eventBus,
     ],
   });

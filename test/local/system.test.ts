@@ -71,6 +71,12 @@ describe('what to do about missing parts', () => {
       [],
       'To have it: brew install openjdk@17',
     ],
+    [
+      'who does not need Java is not asked for it',
+      { ...bare, java: 'unneeded', packages: 'brew' },
+      [],
+      undefined,
+    ],
     ['a Mac with Java is left in peace', { ...bare, java: complete.java, packages: 'brew' }, [], undefined],
     [
       'where nothing is known the parts are named',
@@ -90,7 +96,7 @@ describe('what to do about missing parts', () => {
 
 test('this machine has every part, and hears nothing about it', async () => {
   const said: string[] = [];
-  const parts = await ensureSystemParts({ say: (_, message) => said.push(message) });
+  const parts = await ensureSystemParts({ say: (_, message) => said.push(message), needsJava: true });
   expect(said).toEqual([]);
   for (const path of [parts.java, parts.registry, parts.dockerd]) expect(existsSync(path ?? '')).toBe(true);
 });

@@ -82,7 +82,7 @@ export async function openRelayWorld() {
     },
   };
   const services = await openAwsServices({
-    dynamoDbUrl: dynamodb.url,
+    dynamodb,
     services: [refusingBus, sockets, states],
   });
   const { accessKeyId, secretAccessKey } = services.principals.operator();

@@ -8,20 +8,14 @@ import { findCommand, findFreePort, isExecutable } from './machine.ts';
 
 const JAVA_MAJOR_MIN = 17;
 
-export interface DynamoDbLocal {
-  url: string;
-  pid(): number | undefined;
-  stop(): Promise<void>;
-}
+export const DYNAMODB_LOCAL_FILE = 'shared-local-instance.db';
 
 /**
- * AWS's own DynamoDB Local. With a data folder the tables live in `<dataDir>/dynamodb` and outlive the
- * process; without one they live in memory. The child keeps its port when it has to be started again.
- *
- * The jar binds its port on every interface and has no option, nor Jetty a property, to restrict that; it
- * also accepts any credentials. On a machine that others can reach, the firewall has to keep them out.
+ * AWS's own DynamoDB Local. The jar binds its port on every interface and has no option, nor Jetty a property, to
+ * restrict that; it also accepts any credentials. On a machine that others can reach, the firewall has to keep them
+ * out.
  */
-export async function startDynamoDbLocal(options: { dataDir?: string } = {}): Promise<DynamoDbLocal> {
+export async function startDynamoDbLocal(options: { dataDir?: string }) {
   const java = await findJava();
   if ('unusable' in java) throw new Error(java.unusable);
   const port = await findFreePort();

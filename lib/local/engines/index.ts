@@ -4,13 +4,13 @@ import { REGISTRY_TOKEN_PATH, type RegistryTokens } from '../registry-tokens.ts'
 import { say } from '../say.ts';
 import type { SystemParts } from '../system.ts';
 import { startDocker, type Docker } from './docker.ts';
-import { startDynamoDbLocal, type DynamoDbLocal } from './dynamodb-local.ts';
+import { startDynamoDb, type DynamoDb, type DynamoDbEngine } from './dynamodb.ts';
 import { startQueuesAndObjects, type QueuesAndObjects } from './queues-and-objects.ts';
 import { startRegistry, type Registry } from './registry.ts';
 
 /** The real programs behind the services. */
 export interface Engines {
-  dynamodb: DynamoDbLocal;
+  dynamodb: DynamoDb;
   queues: QueuesAndObjects;
   registry: Registry | undefined;
   docker: Docker | undefined;
@@ -22,6 +22,7 @@ export interface EnginesOptions {
   url: string;
   journal: Journal;
   tokens: RegistryTokens;
+  dynamodb: DynamoDbEngine;
   parts: SystemParts;
 }
 
@@ -29,7 +30,7 @@ export interface EnginesOptions {
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { dataDir } = options;
   const starting = [
-    startDynamoDbLocal({ dataDir }),
+    startDynamoDb({ engine: options.dynamodb, dataDir }),
     startQueuesAndObjects({ dataDir: join(dataDir, 'queues') }),
     startContainers(options),
   ] as const;

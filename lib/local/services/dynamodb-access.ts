@@ -154,25 +154,19 @@ function tableArn(name: string): string {
   return `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
 }
 
-function plainName(nameOrArn: string): string {
+/** Without the ARN around it. */
+export function plainName(nameOrArn: string): string {
   const prefix = tableArn('');
   return nameOrArn.startsWith(prefix) ? nameOrArn.slice(prefix.length) : nameOrArn;
 }
 
-/** An iterator begins with the ARN of its stream. */
+/** An iterator begins with the ARN of its stream, up to this. */
+export const ITERATOR_MARK = '|';
+
 function arnIn(body: Body, name: string): string {
   const value = body[name];
   if (typeof value !== 'string') throw invalid(`${name} must be given.`);
-  return inOurRegion(value.split('|', 1)[0] ?? '');
-}
-
-/** DynamoDB Local believes that it is in the region `ddblocal`. */
-export function inOurRegion(text: string): string {
-  return text.replaceAll('arn:aws:dynamodb:ddblocal:', `arn:aws:dynamodb:${REGION}:`);
-}
-
-export function inItsRegion(text: string): string {
-  return text.replaceAll(`arn:aws:dynamodb:${REGION}:`, 'arn:aws:dynamodb:ddblocal:');
+  return value.split(ITERATOR_MARK, 1)[0] ?? '';
 }
 
 function invalid(message: string): AwsError {

@@ -5,8 +5,8 @@ import { transactionItems, type Body } from './dynamodb-access.ts';
 const neverTrue = 'attribute_exists(never) AND attribute_not_exists(never)';
 
 /**
- * Writes a transaction, and answers when it is on disk. DynamoDB Local answers before: it hands the COMMIT to
- * SQLite's thread and waits for nothing, so a transaction it acknowledged is lost, whole, if it is killed at
+ * Writes a transaction with an engine that answers too early, and answers when it is on disk. DynamoDB Local hands the
+ * COMMIT to SQLite's thread and waits for nothing, so a transaction it acknowledged is lost, whole, if it is killed at
  * that moment or the COMMIT fails. Single writes it does wait for.
  */
 export async function transact<Answer extends AwsResponse>(

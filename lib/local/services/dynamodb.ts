@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   AwsError,
   REGION,
@@ -7,12 +8,13 @@ import {
   type AwsRequest,
   type AwsResponse,
 } from '../aws.ts';
+import type { DynamoDbConnection } from '../engines/dynamodb.ts';
 import { forward } from '../forward.ts';
 import type { FrontDoorService } from '../front-door.ts';
 import {
   dynamoDbAccess,
-  inItsRegion,
-  inOurRegion,
+  ITERATOR_MARK,
+  plainName,
   tableName,
   tablesTouched,
   tablesWritten,
@@ -40,28 +42,27 @@ const namesArns = new Set([
 const changesKeys = new Set(['CreateTable', 'UpdateTable', 'DeleteTable']);
 
 /** Checked for its form only. */
-const anyCredentials =
-  'AWS4-HMAC-SHA256 Credential=local/20000101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
+const anyCredentials = {
+  authorization:
+    'AWS4-HMAC-SHA256 Credential=local/20000101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+  'x-amz-date': '20000101T000000Z',
+};
 
-/** DynamoDB and its streams, in front of DynamoDB Local. `onWrite` names the tables of each write that succeeded. */
+/** DynamoDB and its streams, in front of an engine. `onWrite` names the tables of each write that succeeded. */
 export function createDynamoDbService(options: {
-  url: () => string;
+  engine: () => DynamoDbConnection;
   onWrite: (tableNames: string[]) => void;
 }): FrontDoorService {
-  const call = (target: string, body: Buffer | string) =>
-    forward(
-      { name: 'DynamoDB Local', url: options.url(), secondsMax: ANSWER_SECONDS_MAX },
-      {
-        method: 'POST',
-        path: '/',
-        headers: {
-          'content-type': 'application/x-amz-json-1.0',
-          'x-amz-target': target,
-          authorization: anyCredentials,
-        },
-        body,
-      },
-    );
+  const call = (target: string, body: Buffer | string) => {
+    const { name, url } = options.engine();
+    const headers = {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': target,
+      ...anyCredentials,
+    };
+    const engine = { name, url, secondsMax: ANSWER_SECONDS_MAX };
+    return forward(engine, { method: 'POST', path: '/', headers, body });
+  };
 
   const keys = new PartitionKeys(async (table) => {
     const answer = await call('DynamoDB_20120810.DescribeTable', JSON.stringify({ TableName: table }));
@@ -87,16 +88,17 @@ export function createDynamoDbService(options: {
     async handle(request): Promise<AwsResponse> {
       const operation = jsonOperation(request);
       const target = request.headers['x-amz-target'] ?? '';
+      const { region, answersBeforeCommit } = options.engine();
       const answer =
-        operation === 'TransactWriteItems'
+        operation === 'TransactWriteItems' && answersBeforeCommit
           ? await transact((body) => call(target, JSON.stringify(body)), readBody(request))
-          : await call(target, requestBody(operation, request));
+          : await call(target, inItsWords(operation, request, region));
       if (answer.status === 200) {
         if (changesKeys.has(operation)) keys.forget(tableName(readBody(request)));
         const written = tablesWritten(operation, readBody(request));
         if (written.length > 0) options.onWrite(written);
       }
-      return inOurWords(operation, answer);
+      return inOurWords(operation, readBody(request), answer, region);
     },
   };
 }
@@ -115,30 +117,66 @@ function readBody(request: AwsRequest): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-function requestBody(operation: string, request: AwsRequest): Buffer | string {
-  if (!namesArns.has(operation) && operation !== 'GetRecords') return request.body;
-  return inItsRegion(request.body.toString('utf8'));
+function inItsWords(operation: string, request: AwsRequest, region: string): Buffer | string {
+  if (operation === 'GetRecords') return JSON.stringify(withItsIterator(readBody(request)));
+  if (namesArns.has(operation)) return inRegion(request.body.toString('utf8'), REGION, region);
+  const { TableName } = readBody(request);
+  // One may name a table by its ARN, but not in every operation of every engine.
+  return typeof TableName === 'string' && plainName(TableName) !== TableName
+    ? JSON.stringify({ ...readBody(request), TableName: plainName(TableName) })
+    : request.body;
 }
 
-function inOurWords(operation: string, answer: AwsResponse & { body: Buffer }): AwsResponse {
+function inOurWords(
+  operation: string,
+  asked: Record<string, unknown>,
+  answer: AwsResponse & { body: Buffer },
+  region: string,
+): AwsResponse {
   const isError = answer.status !== 200;
   if (!isError && operation !== 'GetRecords' && !namesArns.has(operation)) return answer;
   // The checksum was that of the body before.
   const { 'x-amz-crc32': _, ...headers } = answer.headers ?? {};
-  if (isError || operation !== 'GetRecords')
-    return { ...answer, headers, body: inOurRegion(answer.body.toString('utf8')) };
-  const {
-    Records = [],
-    NextShardIterator,
-    ...rest
-  } = JSON.parse(answer.body.toString('utf8')) as {
-    Records?: object[];
-    NextShardIterator?: string;
-  };
-  const body = JSON.stringify({
-    ...rest,
-    Records: Records.map((record) => ({ ...record, awsRegion: REGION })),
-    ...(NextShardIterator !== undefined && { NextShardIterator: inOurRegion(NextShardIterator) }),
-  });
-  return { ...answer, headers, body };
+  const text = answer.body.toString('utf8');
+  if (isError) return { ...answer, headers, body: inRegion(text, region, REGION) };
+  if (operation === 'GetRecords') {
+    const stream = String(asked['ShardIterator']).split(ITERATOR_MARK, 1)[0] ?? '';
+    const { Records = [], NextShardIterator, ...rest } = JSON.parse(text) as RecordsAnswer;
+    const body = JSON.stringify({
+      ...rest,
+      Records: Records.filter(isChange).map((record) => ({ ...record, awsRegion: REGION })),
+      ...(NextShardIterator !== undefined && { NextShardIterator: ourIterator(stream, NextShardIterator) }),
+    });
+    return { ...answer, headers, body };
+  }
+  if (operation === 'GetShardIterator') {
+    const { ShardIterator } = JSON.parse(text) as { ShardIterator: string };
+    const body = JSON.stringify({ ShardIterator: ourIterator(String(asked['StreamArn']), ShardIterator) });
+    return { ...answer, headers, body };
+  }
+  return { ...answer, headers, body: inRegion(text, region, REGION) };
+}
+
+interface RecordsAnswer {
+  Records?: { eventName?: string; dynamodb?: { OldImage?: object; NewImage?: object } }[];
+  NextShardIterator?: string;
+}
+
+/** AWS tells nothing of a write that changed nothing; Dynoxide does. */
+function isChange({ eventName, dynamodb = {} }: NonNullable<RecordsAnswer['Records']>[number]): boolean {
+  const { OldImage, NewImage } = dynamodb;
+  return eventName !== 'MODIFY' || OldImage === undefined || !isDeepStrictEqual(OldImage, NewImage);
+}
+
+/** An iterator tells by itself which stream it reads: whether somebody may is asked again with every read. */
+const ourIterator = (streamArn: string, iterator: string): string =>
+  `${streamArn}${ITERATOR_MARK}${iterator}`;
+
+function withItsIterator(body: Record<string, unknown>): Record<string, unknown> {
+  const iterator = String(body['ShardIterator']);
+  return { ...body, ShardIterator: iterator.slice(iterator.indexOf(ITERATOR_MARK) + 1) };
+}
+
+function inRegion(text: string, from: string, to: string): string {
+  return text.replaceAll(`arn:aws:dynamodb:${from}:`, `arn:aws:dynamodb:${to}:`);
 }

@@ -1,0 +1,47 @@
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { superviseChild } from './child-process.ts';
+import { findFreePort, isExecutable } from './machine.ts';
+
+export const DYNOXIDE_FILE = 'dynoxide.db';
+
+/** Dynoxide: DynamoDB over SQLite. It listens on 127.0.0.1 alone, and commits before it answers. */
+export async function startDynoxide({ dataDir }: { dataDir?: string }) {
+  const command = findDynoxide();
+  if (command === undefined) throw new Error('There is no Dynoxide for this machine.');
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = await superviseChild({
+    name: 'dynamodb',
+    command,
+    args: ['--port', String(port), ...storageFlags(dataDir)],
+    dataDir,
+    ready: async () => (await fetch(url, { signal: AbortSignal.timeout(1_000) })).ok,
+    readySecondsMax: 30,
+    stopSecondsMax: 5,
+    // Its file survives SIGKILL.
+    orphanSignal: 'KILL',
+  });
+  return { url, pid: () => child.pid(), stop: () => child.stop() };
+}
+
+/** The program for this machine, where npm has one and installed it. */
+export function findDynoxide(): string | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(
+      `@dynoxide/${process.platform}-${process.arch}/package.json`,
+    );
+    const program = join(dirname(manifest), 'dynoxide');
+    return isExecutable(program) ? program : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function storageFlags(dataDir: string | undefined): string[] {
+  if (dataDir === undefined) return [];
+  const folder = join(dataDir, 'dynamodb');
+  mkdirSync(folder, { recursive: true });
+  return ['--db-path', join(folder, DYNOXIDE_FILE)];
+}
