@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { World } from './world.ts';
 
 export type Item = Record<string, unknown>;
@@ -22,7 +23,7 @@ export function differenceOf(before: Snapshot, after: Snapshot): Difference {
   return {
     added: [...after].filter(([key]) => !before.has(key)).map(([, item]) => item),
     removed: [...before].filter(([key]) => !after.has(key)).map(([, item]) => item),
-    changed: shared.filter((pair) => textOf(pair.before) !== textOf(pair.after)),
+    changed: shared.filter((pair) => !isDeepStrictEqual(pair.before, pair.after)),
   };
 }
 
@@ -44,10 +45,7 @@ function kindOf({ pk, sk }: Item): string {
 function attributesBetween(before: Item, after: Item): string {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
-    .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    .filter((name) => !isDeepStrictEqual(before[name], after[name]))
     .sort()
     .join(', ');
 }
-
-const textOf = (item: Item): string =>
-  JSON.stringify(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)));

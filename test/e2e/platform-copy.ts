@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { notOrphaned } from '../../lib/local/engines/child-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 // With the synthesis, on a machine that has other things to do.
@@ -39,7 +40,8 @@ export async function startCopy(options: {
   root?: string;
 }): Promise<PlatformCopy> {
   const root = options.root ?? ROOT;
-  const args = [
+  const words = [
+    process.execPath,
     '--disable-warning=ExperimentalWarning',
     join(root, 'bin', 'local.ts'),
     '--data',
@@ -47,8 +49,10 @@ export async function startCopy(options: {
     '--port',
     '0',
   ];
-  if (options.assembly !== undefined) args.push('--assembly', options.assembly);
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  if (options.assembly !== undefined) words.push('--assembly', options.assembly);
+  // Whoever runs the tests may be killed, and then nobody stops it.
+  const [command = '', ...args] = notOrphaned(words, 'TERM');
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -45,6 +45,12 @@ export async function superviseChild(spec: ChildSpec): Promise<Child> {
   return child;
 }
 
+/** The command such that the kernel signals it when the thread that starts it ends, however that comes about. */
+export function notOrphaned(words: string[], signal: 'KILL' | 'TERM'): string[] {
+  const setpriv = findCommand('setpriv');
+  return setpriv === undefined ? words : [setpriv, '--pdeathsig', signal, ...words];
+}
+
 /** Ends what a killed run of the same data folder left behind, if anything. */
 export async function endEarlierRun(dataDir: string, name: string, stopSecondsMax: number): Promise<void> {
   await endLeftover(pidFile(dataDir, name), stopSecondsMax);
@@ -116,8 +122,7 @@ class SupervisedChild implements Child {
   #spawn(): ChildProcess {
     const { name, command, args, dataDir, orphanSignal } = this.#spec;
     const words = [command, ...args];
-    const setpriv = findCommand('setpriv');
-    const [program = command, ...rest] = setpriv ? [setpriv, '--pdeathsig', orphanSignal, ...words] : words;
+    const [program = command, ...rest] = notOrphaned(words, orphanSignal);
     const log = openLog(this.#spec);
     // A session of its own: Ctrl-C at the terminal reaches us alone, and we stop the children in order.
     const child = spawn(program, rest, { stdio: ['ignore', log, log], detached: true });

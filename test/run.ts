@@ -1,0 +1,34 @@
+// `npm test`, with everything vitest takes, or with the names of domains: their own tests, what walks the routes asked
+// about their routes alone, and their end-to-end tests.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseCLI, startVitest } from 'vitest/node';
+import { routes } from '../functions/routes.ts';
+import { DOMAINS } from './domains.ts';
+import { Slowest } from './slowest.ts';
+
+const withRoutes = new Set<string>(Object.values(routes).map(({ domain }) => domain));
+const isDomain = (word: string): boolean =>
+  /^[a-z]+$/.test(word) && existsSync(join(import.meta.dirname, word));
+
+const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+const domains = filter.filter(isDomain);
+const answering = domains.filter((domain) => withRoutes.has(domain));
+if (answering.length > 0) process.env[DOMAINS] = answering.join();
+
+const vitest = await startVitest(
+  [
+    ...filter.filter((word) => !isDomain(word)),
+    ...domains.flatMap((domain) => [`test/${domain}/`, `test/e2e/${domain}-`]),
+    ...(answering.length > 0 ? ['test/api/'] : []),
+  ],
+  {
+    ...options,
+    run: true,
+    watch: false,
+    reporter: undefined,
+    reporters: [...[options.reporter ?? 'default'].flat(), new Slowest()],
+  },
+);
+await vitest.exit();
