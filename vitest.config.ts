@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const common = {
+  setupFiles: ['test/setup.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
   execArgv: ['--disable-warning=ExperimentalWarning'],

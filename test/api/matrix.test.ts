@@ -2,10 +2,12 @@ import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judge, type Grant, type Role, ROLES } from '../../functions/platform/permissions.ts';
 import { routes, scopeOf, type RouteKey } from '../../functions/routes.ts';
+import { routesAsked } from '../domains.ts';
 import { ADMIN, openWorld, type World } from './world.ts';
 
-// Every route × every role × every place × every state of a token. The expectation is worked out here from the table
-// of roles alone; the answer comes from the function as the gateway would call it.
+// Every route × every role × every place, and every state of a token: a bad one is refused before anybody asks whose
+// it is, so those are tried for one role in one place, and in a deep run for all. The expectation is worked out here
+// from the table of roles alone; the answer comes from the function as the gateway would call it.
 
 const ids = {
   org: '0199aaaa-0000-7000-8000-000000000001',
@@ -141,14 +143,18 @@ function expected(route: RouteKey, role: Role, place: PlaceName, state: State): 
   ];
 }
 
+const isTelling = ({ role, place, state }: { role: Role; place: PlaceName; state: State }): boolean =>
+  state === 'valid' || (role === 'project_admin' && place === 'own');
+
 const PLACE_UNKNOWN = new Set(['project.unknown', 'org.unknown']);
 
-describe.each(Object.keys(routes) as RouteKey[])('%s', (route) => {
+describe.each(routesAsked)('%s', (route) => {
   const cells = roles.flatMap((role) =>
     (Object.keys(PLACES) as PlaceName[]).flatMap((place) => STATES.map((state) => ({ role, place, state }))),
   );
+  const tried = process.env['DEEP'] ? cells : cells.filter(isTelling);
 
-  test(`answers rightly in each of its ${cells.length} cells`, async () => {
+  test(`answers rightly in ${tried.length} of its ${cells.length} cells`, async () => {
     const ask = async ({ role, place, state }: (typeof cells)[number]): Promise<void> => {
       const token = tokens.get(`${role}/${state}`);
       const method = route.split(' ')[0];
@@ -170,7 +176,7 @@ describe.each(Object.keys(routes) as RouteKey[])('%s', (route) => {
       expect(`${cell}: ${outcome}`).toBe(`${cell}: ${expected(route, role, place, state)}`);
       expect(answer.status, cell).toBeLessThan(500);
     };
-    await Promise.all(cells.map(ask));
+    await Promise.all(tried.map(ask));
   });
 
   if (scopeOf(route) === 'platform') return;

@@ -1,9 +1,10 @@
-// The recipes of every domain: the tests over all routes walk these.
+// The recipes of every domain, or of those a run is about: the tests over all routes walk these.
 
 import { artifactsCommands, artifactsReads } from '../artifacts/recipes.ts';
 import { catalogCommands, catalogReads } from '../catalog/recipes.ts';
 import { identityCommands, identityReads } from '../identity/recipes.ts';
 import { manifestCommands, manifestReads } from '../manifests/recipes.ts';
+import { isAsked } from '../domains.ts';
 import type { Command, ReadRoute } from './recipe.ts';
 import type { Scene } from './scene.ts';
 import type { Call } from './world.ts';
@@ -16,7 +17,7 @@ const COMMANDS: Command[] = [
 ];
 
 /** By name, as tests are called. */
-export const commands = COMMANDS.map(
+export const commands = COMMANDS.filter(({ route }) => isAsked(route)).map(
   (each) => [each.how ? `${each.route}, ${each.how}` : each.route, each] as const,
 );
 
@@ -27,4 +28,6 @@ const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
   ...artifactsReads,
 };
 
-export const reads = Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][];
+export const reads = (Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][]).filter(([route]) =>
+  isAsked(route),
+);

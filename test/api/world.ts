@@ -62,7 +62,9 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     services.kms.createKey({ id, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
   services.ecr.putRepository({ name: 'gpuaas/platform', tagMutability: 'IMMUTABLE' });
   const issuer = await openIssuer();
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator()));
+  // Straight to the engine: nothing here is about what the front door adds, and every call would pay for it.
+  const direct = { ...services.asOperator(), endpoint: dynamodb.url };
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(direct));
   await createControlTable(table, client);
   const s3 = new S3Client(services.asOperator());
   await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
@@ -74,6 +76,7 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ENDPOINT_URL: services.url,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url,
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     ARTIFACTS_BUCKET: BUCKET,

@@ -5,7 +5,6 @@ import { join as joinPath } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type DockerCli, dockerCli, importBusybox } from '../local/container-image.ts';
-import { until } from '../until.ts';
 import { call, createPlace, done, type Place } from './people.ts';
 import { findShownSecrets } from './planted-secrets.ts';
 
@@ -30,15 +29,13 @@ const LOCAL = 'artifact-push:local';
 
 let place: Place;
 let docker: DockerCli;
-/** The one everything is tried with, and one that ends while the rest is tried. */
 let credential: Credential;
-let short: Credential;
 let sibling: Credential;
 
 const artifacts = (): string => `/api/v1/projects/${place.project_id}/app-artifacts`;
 
-async function obtain(app_slug: string, credential_ttl_seconds = 900): Promise<Credential> {
-  const body = { app_slug, app_version: '1.0.0', artifact_name: 'runtime', credential_ttl_seconds };
+async function obtain(app_slug: string): Promise<Credential> {
+  const body = { app_slug, app_version: '1.0.0', artifact_name: 'runtime' };
   const intent = await done<Credential & { id: string; unwrap_path: string }>(
     'POST',
     `${artifacts()}/publish-intents`,
@@ -74,7 +71,6 @@ const DENIED = /denied|unauthorized|authentication required/;
 beforeAll(async () => {
   if (docker_host === null) throw new Error('The platform has no Docker engine here.');
   place = await createPlace('artifact-push');
-  short = await obtain('pushed', 60);
   [credential, sibling] = [await obtain('pushed'), await obtain('sibling')];
   docker = dockerCli(docker_host, joinPath(scratch, 'docker'));
   await importBusybox(docker, LOCAL);
@@ -90,7 +86,6 @@ afterAll(async () => {
 describe('the credential of a publish intent', () => {
   test('lets skopeo push to its repository', async () => {
     await pushWithSkopeo(credential.image, credential);
-    await pushWithSkopeo(short.image, short);
   });
 
   test('lets docker push to it, and what it pushed is registered by its digest', async () => {
@@ -157,14 +152,6 @@ describe('the credential of a publish intent', () => {
     );
     const unwraps = items.filter(({ action }) => action === 'artifacts.intent.unwrap');
     expect(unwraps.filter(({ after }) => after?.refused === 'intent.unwrapped')).toHaveLength(1);
-  });
-
-  test('is of no use after it has ended', { timeout: 120_000 }, async () => {
-    // That is promised by time alone.
-    await until(() => Date.now() >= Date.parse(short.expires_at), 'the credential to end', 90);
-    await expect(pushWithSkopeo(`${short.image}-late`, short)).rejects.toThrow(DENIED);
-    await logIn(short).catch(() => undefined);
-    await expect(pushWithDocker(`${short.image}-late`)).rejects.toThrow(DENIED);
   });
 
   test('is shown nowhere: not in a log, an event or the table', async () => {
