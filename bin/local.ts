@@ -68,7 +68,8 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
   const frontDoor = await openPort(options.port);
   const assembly = options.assembly ?? join(dataDir, 'assembly');
   const refresh = async (): Promise<void> => {
-    if (options.assembly === undefined) await synthesize(assembly, contextAt(frontDoor.url), stop);
+    if (options.assembly === undefined)
+      await synthesize(assembly, { ...contextAt(frontDoor.url), ...options.context }, stop);
   };
 
   // What functions were made of before would pile up.

@@ -3,7 +3,7 @@ import type { IConstruct } from 'constructs';
 import * as v from 'valibot';
 
 // `-c name=value` on the command line gives strings, cdk.json gives what was written there.
-const Days = v.pipe(v.union([v.string(), v.number()]), v.transform(Number));
+const Count = v.pipe(v.union([v.string(), v.number()]), v.transform(Number));
 
 /** What the tokens of this API are meant for. */
 const API_AUDIENCE = 'urn:gpuaas:api';
@@ -41,13 +41,23 @@ const Context = v.pipe(
     ),
     /** How long a service account's token lives. */
     token_ttl_seconds: v.optional(
-      v.pipe(Days, v.integer(), v.minValue(60, 'must be 60 to 3600'), v.maxValue(3600, 'must be 60 to 3600')),
+      v.pipe(
+        Count,
+        v.integer(),
+        v.minValue(60, 'must be 60 to 3600'),
+        v.maxValue(3600, 'must be 60 to 3600'),
+      ),
       900,
+    ),
+    /** How long a warm function remembers what somebody may do: so long a right that was taken away still counts. */
+    authorization_cache_seconds: v.optional(
+      v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 to 5'), v.maxValue(5, 'must be 1 to 5')),
+      5,
     ),
     /** Who hears of alarms; AWS asks the address to confirm. */
     alarm_email: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
     log_retention_days: v.optional(
-      v.pipe(Days, v.picklist(retentionDays, `must be one of ${retentionDays.join(', ')}`)),
+      v.pipe(Count, v.picklist(retentionDays, `must be one of ${retentionDays.join(', ')}`)),
       RetentionDays.THREE_MONTHS,
     ),
   }),
@@ -72,6 +82,7 @@ export interface Config {
   oidc?: OidcIssuer;
   platformAdmins: string;
   tokenTtlSeconds: number;
+  authorizationCacheSeconds: number;
   alarmEmail?: string;
   logRetentionDays: RetentionDays;
 }
@@ -87,6 +98,7 @@ const NAMES = [
   'oidc_typ',
   'platform_admins',
   'token_ttl_seconds',
+  'authorization_cache_seconds',
   'alarm_email',
   'log_retention_days',
 ] as const;
@@ -112,6 +124,7 @@ export function configOf({ node }: IConstruct): Config {
     ...(oidc && { oidc }),
     platformAdmins: context.platform_admins,
     tokenTtlSeconds: context.token_ttl_seconds,
+    authorizationCacheSeconds: context.authorization_cache_seconds,
     ...(alarm_email && { alarmEmail: alarm_email }),
     logRetentionDays: log_retention_days,
   };

@@ -27,10 +27,11 @@ export class Kernel {
   private readonly signingKeys: IKey[];
 
   constructor(scope: IConstruct, data: DataStack, api: Api) {
-    const { oidc = data.people?.oidc, platformAdmins } = configOf(scope);
+    const { oidc = data.people?.oidc, platformAdmins, authorizationCacheSeconds } = configOf(scope);
     this.control = data.control;
     this.signingKeys = data.signingKeys;
     this.environment = {
+      AUTHORIZATION_CACHE_SECONDS: String(authorizationCacheSeconds),
       CONTROL_TABLE: data.control.tableName,
       OIDC_ISSUERS: Stack.of(scope).toJsonString([oidc]),
       PLATFORM_ADMINS: platformAdmins,

@@ -11,6 +11,7 @@ import {
   USER_PARTITIONS,
 } from '../functions/platform/keys.ts';
 import { SELFTEST_PARTITIONS } from '../functions/selftest/keys.ts';
+import { configOf } from './config.ts';
 import { grantItems } from './grants.ts';
 import type { Promotion } from './promotion.ts';
 import type { Selftest } from './selftest.ts';
@@ -45,6 +46,7 @@ export class Relay extends Construct {
       retriesMax: 20,
       timeoutSeconds: 60,
       environment: {
+        AUTHORIZATION_CACHE_SECONDS: String(configOf(this).authorizationCacheSeconds),
         CONTROL_TABLE: control.tableName,
         EVENT_BUS_NAME: this.bus.eventBusName,
         PROMOTION_MACHINE_ARN: promotion.machineArn,

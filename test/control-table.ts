@@ -12,6 +12,7 @@ export interface ControlTable {
 export async function startControlTable(): Promise<ControlTable> {
   const dynamodb = await openDynamoDb();
   Object.assign(process.env, {
+    AUTHORIZATION_CACHE_SECONDS: '5',
     CONTROL_TABLE: dynamodb.table,
     AWS_ENDPOINT_URL: dynamodb.url,
     AWS_REGION: 'us-east-1',

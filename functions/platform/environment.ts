@@ -1,6 +1,7 @@
 /** Everything a function may read from its environment; the CDK app can set no other name. */
 export const VARIABLES = [
   'ARTIFACTS_BUCKET',
+  'AUTHORIZATION_CACHE_SECONDS',
   'CONTROL_TABLE',
   'EVENT_BUS_NAME',
   'OIDC_ISSUERS',

@@ -1,11 +1,12 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamo } from './clients.ts';
 import type { Clock } from './clock.ts';
+import { environment } from './environment.ts';
 import { refuse } from './errors.ts';
 import { controlTable, type Key } from './table.ts';
 
 /** Revoking, disabling and removing bite within this time, tokens already issued included. */
-export const FACTS_SECONDS = 5;
+const keptMs = (): number => Number(environment('AUTHORIZATION_CACHE_SECONDS')) * 1000;
 const FACTS_MAX = 10_000;
 
 interface Fact {
@@ -43,7 +44,7 @@ export class Facts {
   }
 
   #isFresh(fact: Fact | undefined, nowMs: number): boolean {
-    return fact !== undefined && nowMs - fact.loadedAtMs < FACTS_SECONDS * 1000;
+    return fact !== undefined && nowMs - fact.loadedAtMs < keptMs();
   }
 
   async #load(keys: Key[], loadedAtMs: number): Promise<void> {

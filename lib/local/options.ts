@@ -11,6 +11,8 @@ export interface LocalOptions {
   assembly: string | undefined;
   /** Left out, the data folder and the machine decide. */
   dynamodb: DynamoDbEngine | undefined;
+  /** What the CDK app is told besides what this machine decides. */
+  context: Record<string, string>;
 }
 
 export const PORT_DEFAULT = 4280;
@@ -24,6 +26,8 @@ export const USAGE = `Runs the platform on this machine.
   --ready-file <path>   JSON written when everything answers (default <data>/ready.json)
   --fresh               forget all state first
   --assembly <folder>   provision this cloud assembly instead of synthesizing the CDK app
+  --context <name=value>
+                        a context value of the CDK app, as cdk deploy -c takes it; may be given again
   --dynamodb <engine>   dynoxide (default where there is one for the machine) or aws (DynamoDB Local, needs Java)
   --help                this text
 `;
@@ -41,6 +45,7 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
         fresh: { type: 'boolean', default: false },
         assembly: { type: 'string' },
         dynamodb: { type: 'string' },
+        context: { type: 'string', short: 'c', multiple: true, default: [] },
         help: { type: 'boolean', short: 'h', default: false },
       },
     }));
@@ -56,6 +61,10 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
   if (values.dynamodb !== undefined && dynamodb === undefined) {
     return { error: `--dynamodb takes ${DYNAMODB_ENGINES.join(' or ')}, not "${values.dynamodb}".` };
   }
+  const context = values.context.map((pair) => /^([^=]+)=(.*)$/s.exec(pair)?.slice(1) ?? []);
+  if (context.some((pair) => pair.length === 0)) {
+    return { error: `--context takes name=value, not "${values.context.join(' ')}".` };
+  }
   const dataDir = resolve(values.data);
   return {
     port,
@@ -64,5 +73,6 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
     fresh: values.fresh,
     assembly: values.assembly === undefined ? undefined : resolve(values.assembly),
     dynamodb,
+    context: Object.fromEntries(context) as Record<string, string>,
   };
 }

@@ -80,6 +80,7 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     ARTIFACTS_BUCKET: BUCKET,
+    AUTHORIZATION_CACHE_SECONDS: '5',
     CONTROL_TABLE: table,
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
     PLATFORM_ADMINS: ADMIN,

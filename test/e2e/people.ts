@@ -6,6 +6,7 @@ import { obtainToken } from '../../bin/token/obtain-token.ts';
 import { signAssertion } from '../api/world.ts';
 import { until } from '../until.ts';
 import { plant } from './planted-secrets.ts';
+import { AUTHORIZATION_CACHE_SECONDS } from './platform-copy.ts';
 
 const { api_url, oidc_issuer } = inject('platform');
 
@@ -29,9 +30,6 @@ export interface Answer<T = Record<string, unknown>> {
   text: string;
   body: T;
 }
-
-/** A warm function remembers so long what somebody may do. */
-export const FACTS_SECONDS = 5;
 
 /** Limits count by address: every file has one of its own, so that one's burst is not another's refusal. */
 export const localAddress = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
@@ -159,7 +157,7 @@ export async function join(
 
 /** Until every warm function must have heard of the roles that were given: that is promised by time alone. */
 export function rolesToBeKnown(): Promise<void> {
-  return wait(FACTS_SECONDS * 1000);
+  return wait(AUTHORIZATION_CACHE_SECONDS * 1000);
 }
 
 export interface Account {

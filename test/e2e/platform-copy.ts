@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { notOrphaned } from '../../lib/local/engines/child-process.ts';
 
+/** In the end-to-end tests a warm function remembers so long what somebody may do. */
+export const AUTHORIZATION_CACHE_SECONDS = 1;
+
 const ROOT = join(import.meta.dirname, '..', '..');
 // With the synthesis, on a machine that has other things to do.
 const READY_SECONDS_MAX = 150;
@@ -37,6 +40,7 @@ export interface PlatformCopy {
 export async function startCopy(options: {
   dataDir: string;
   assembly?: string;
+  context?: Record<string, string>;
   root?: string;
 }): Promise<PlatformCopy> {
   const root = options.root ?? ROOT;
@@ -50,6 +54,8 @@ export async function startCopy(options: {
     '0',
   ];
   if (options.assembly !== undefined) words.push('--assembly', options.assembly);
+  for (const [name, value] of Object.entries(options.context ?? {}))
+    words.push('--context', `${name}=${value}`);
   // Whoever runs the tests may be killed, and then nobody stops it.
   const [command = '', ...args] = notOrphaned(words, 'TERM');
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startCopy, type ReadyFile } from './platform-copy.ts';
+import { AUTHORIZATION_CACHE_SECONDS, startCopy, type ReadyFile } from './platform-copy.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,7 +13,9 @@ declare module 'vitest' {
 /** One platform for all end-to-end tests; each test file keeps to an organisation of its own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-e2e-'));
-  const copy = await startCopy({ dataDir });
+  // What is promised within five seconds is promised by this value, and waited for many times.
+  const context = { authorization_cache_seconds: String(AUTHORIZATION_CACHE_SECONDS) };
+  const copy = await startCopy({ dataDir, context });
   project.provide('platform', copy.ready);
   return async () => {
     await copy.stop();

@@ -147,6 +147,8 @@ test.each([
   [['--port', 'many'], '--port takes a number'],
   [['--port', '99999'], '--port takes a number'],
   [['--colour'], '--colour'],
+  [['--dynamodb', 'mine'], '--dynamodb takes dynoxide or aws'],
+  [['--context', 'nothing'], '--context takes name=value'],
 ])('the options %j are refused with help', async (args, message) => {
   const { code, output } = await run(args);
   expect(code).toBe(2);

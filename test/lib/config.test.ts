@@ -9,13 +9,24 @@ const config = (context: Record<string, unknown>) => configOf(new App({ context 
 
 describe('the context a platform team sets', () => {
   test('may be empty', () => {
-    expect(config({})).toEqual({ logRetentionDays: 90, platformAdmins: 'nobody', tokenTtlSeconds: 900 });
+    expect(config({})).toEqual({
+      logRetentionDays: 90,
+      platformAdmins: 'nobody',
+      tokenTtlSeconds: 900,
+      authorizationCacheSeconds: 5,
+    });
   });
 
   test('may come from the command line, where everything is text', () => {
-    expect(config({ log_retention_days: '30', alarm_email: 'ops@example.org' })).toEqual({
+    const set = {
+      log_retention_days: '30',
+      alarm_email: 'ops@example.org',
+      authorization_cache_seconds: '2',
+    };
+    expect(config(set)).toEqual({
       platformAdmins: 'nobody',
       tokenTtlSeconds: 900,
+      authorizationCacheSeconds: 2,
       logRetentionDays: 30,
       alarmEmail: 'ops@example.org',
     });
@@ -23,6 +34,8 @@ describe('the context a platform team sets', () => {
 
   test.each([
     [{ log_retention_days: '31' }, /log_retention_days must be one of 1, 3, 5/],
+    [{ authorization_cache_seconds: '6' }, /authorization_cache_seconds must be 1 to 5/],
+    [{ authorization_cache_seconds: 0 }, /authorization_cache_seconds must be 1 to 5/],
     [{ alarm_email: 'ops' }, /alarm_email must be an e-mail address/],
     [{ domain_name: 'api.example.org' }, /domain_name and certificate_arn must be set together/],
     [{ domain_name: 'https://api.example.org', certificate_arn }, /domain_name must be a host name/],

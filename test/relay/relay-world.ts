@@ -91,6 +91,7 @@ export async function openRelayWorld() {
     AWS_ENDPOINT_URL: services.url,
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AUTHORIZATION_CACHE_SECONDS: '5',
     CONTROL_TABLE: dynamodb.table,
     EVENT_BUS_NAME: 'events',
     SELFTEST_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:run-selftest',
