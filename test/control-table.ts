@@ -1,9 +1,11 @@
-import { CreateTableCommand, DynamoDBClient, type StreamSpecification } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DeleteTableCommand, DynamoDBClient, type StreamSpecification } from '@aws-sdk/client-dynamodb';
 import { dynamo } from '../functions/platform/clients.ts';
 import { openDynamoDb } from './dynamodb.ts';
 
 export interface ControlTable {
   stop(): Promise<void>;
+  /** An empty one in its place: what tests before have left is not read again and again. */
+  renew(): Promise<void>;
   /** DynamoDB requests the functions have made so far. */
   count(): number;
 }
@@ -23,7 +25,15 @@ export async function startControlTable(): Promise<ControlTable> {
   let requests = 0;
   const countRequests = { step: 'initialize', name: 'countRequests', override: true } as const;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), countRequests);
-  return { stop: () => dynamodb.close(), count: () => requests };
+  return {
+    stop: () => dynamodb.close(),
+    async renew() {
+      const TableName = dynamodb.table;
+      await new DynamoDBClient({}).send(new DeleteTableCommand({ TableName }));
+      await createControlTable(TableName);
+    },
+    count: () => requests,
+  };
 }
 
 /** One more in the same DynamoDB; functions use the one the environment names. Answers with its stream, if it has one. */

@@ -19,7 +19,10 @@ let world: LifecycleWorld;
 beforeAll(async () => {
   world = await openLifecycleWorld();
 });
-afterEach(() => world.around((_, run) => run()));
+afterEach(async () => {
+  world.around((_, run) => run());
+  await world.renew();
+});
 afterAll(() => world.close());
 
 const ALL_PASSED = [

@@ -36,14 +36,18 @@ export async function openLifecycleWorld() {
   const VersioningConfiguration = { Status: 'Enabled' as const };
   await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
   Object.assign(process.env, { AWS_ENDPOINT_URL_S3: services.url, ARTIFACTS_BUCKET: Bucket });
-  await putItem(policyOfTests(new Date()));
   const openProject = async (): Promise<Project> => {
     const slug = `p-${newId()}`.slice(0, 40);
     const opened = planProject(newId(), newId(), { name: 'A project', slug }, new Date());
     await commit(insertProject(opened));
     return opened;
   };
-  const project = await openProject();
+  const project = planProject(newId(), newId(), { name: 'A project', slug: 'a-project' }, new Date());
+  const furnish = async (): Promise<void> => {
+    await putItem(policyOfTests(new Date()));
+    await commit(insertProject(project));
+  };
+  await furnish();
 
   const put = async (Key: string, Body: string | Buffer): Promise<string> =>
     (await s3.send(new PutObjectCommand({ Bucket, Key, Body }))).VersionId ?? '';
@@ -51,6 +55,10 @@ export async function openLifecycleWorld() {
 
   return {
     ...world,
+    async renew(): Promise<void> {
+      await world.renew();
+      await furnish();
+    },
     openProject,
     find,
     /** A file in some state, signed unless that is not wanted. */

@@ -19,7 +19,10 @@ let world: PromotionWorld;
 beforeAll(async () => {
   world = await openPromotionWorld();
 });
-afterEach(() => world.around((_, run) => run()));
+afterEach(async () => {
+  world.around((_, run) => run());
+  await world.renew();
+});
 afterAll(() => world.close());
 
 const ALL_PASSED = [

@@ -32,7 +32,11 @@ const TASKS = {
 type Handler = (input: Record<string, unknown>) => Promise<unknown>;
 type Row = Record<string, unknown>;
 
-const text = readFileSync(join(ROOT, 'state-machines', 'run-promotion.asl.json'), 'utf8');
+// The file as it is, but for how long it pauses before it tries again.
+const text = readFileSync(join(ROOT, 'state-machines', 'run-promotion.asl.json'), 'utf8').replaceAll(
+  /"IntervalSeconds": \d+/g,
+  '"IntervalSeconds": 0.05',
+);
 
 interface State {
   Type: string;
@@ -76,7 +80,7 @@ export async function openPromotionWorld(options: { secret?: Buffer } = {}) {
 
   let crashes: Promise<void> = Promise.resolve();
   const kill = (): Promise<never> => {
-    crashes = new Promise((resolve) => setTimeout(resolve, 150)).then(() => world.crash());
+    crashes = new Promise((resolve) => setTimeout(resolve, 20)).then(() => world.crash());
     return new Promise(() => undefined);
   };
 

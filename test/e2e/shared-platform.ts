@@ -10,6 +10,9 @@ declare module 'vitest' {
   }
 }
 
+/** Where the run says where a cloud assembly is that others may use too. */
+export const SYNTHESIZED = 'TEST_ASSEMBLY';
+
 /** One platform for all end-to-end tests; each test file keeps to an organisation of its own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-e2e-'));
@@ -17,6 +20,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const context = { authorization_cache_seconds: String(AUTHORIZATION_CACHE_SECONDS) };
   const copy = await startCopy({ dataDir, context });
   project.provide('platform', copy.ready);
+  process.env[SYNTHESIZED] = join(dataDir, 'assembly');
   return async () => {
     await copy.stop();
     rmSync(dataDir, { recursive: true, force: true });
