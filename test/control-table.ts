@@ -1,4 +1,9 @@
-import { CreateTableCommand, DeleteTableCommand, DynamoDBClient, type StreamSpecification } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DynamoDBClient,
+  type StreamSpecification,
+} from '@aws-sdk/client-dynamodb';
 import { dynamo } from '../functions/platform/clients.ts';
 import { openDynamoDb } from './dynamodb.ts';
 

@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROBLEMS } from '../../functions/platform/errors.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
+import { DEEP } from '../deep.ts';
 import { routesAsked } from '../domains.ts';
 import { ADMIN, openWorld, type World } from './world.ts';
 
-const RUNS = process.env['DEEP'] ? 100_000 : 2_000;
+const RUNS = DEEP ? 100_000 : 2_000;
 const ORG = '0199aaaa-0000-7000-8000-000000000001';
 const PROJECT = '0199aaaa-0000-7000-8000-00000000000a';
 const PLANTED = 'planted-secret-0f3a9c';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEEP } from '../deep.ts';
 import { openScene } from './scene.ts';
 import { ADMIN, openWorld, type Answer, type Call, type World } from './world.ts';
 
-const DEEP = Boolean(process.env['DEEP']);
 const KEYS = DEEP ? 2_000 : 20;
 const RACERS = DEEP ? 50 : 20;
 const ROUTE = 'POST /api/v1/orgs';

@@ -2,6 +2,7 @@ import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judge, type Grant, type Role, ROLES } from '../../functions/platform/permissions.ts';
 import { routes, scopeOf, type RouteKey } from '../../functions/routes.ts';
+import { DEEP } from '../deep.ts';
 import { routesAsked } from '../domains.ts';
 import { ADMIN, openWorld, type World } from './world.ts';
 
@@ -152,7 +153,7 @@ describe.each(routesAsked)('%s', (route) => {
   const cells = roles.flatMap((role) =>
     (Object.keys(PLACES) as PlaceName[]).flatMap((place) => STATES.map((state) => ({ role, place, state }))),
   );
-  const tried = process.env['DEEP'] ? cells : cells.filter(isTelling);
+  const tried = DEEP ? cells : cells.filter(isTelling);
 
   test(`answers rightly in ${tried.length} of its ${cells.length} cells`, async () => {
     const ask = async ({ role, place, state }: (typeof cells)[number]): Promise<void> => {

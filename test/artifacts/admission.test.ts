@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { judgeTrust } from '../../functions/artifacts/trust.ts';
 import { TRUST_FAULTS, type Verification } from '../../functions/artifacts/verification.ts';
+import { DEEP } from '../deep.ts';
 import { type Genuine, genuineOnes, mutations } from './admission-corpus.ts';
 import { ask, describeContent, draftEnvelope, kitOf, type Mutation } from './admission-kit.ts';
 import { askBuilt, buildingPolicy, draftStatement, goodStatement } from './admission-provenance.ts';
 
-const EDITS = process.env['DEEP'] ? 50_000 : 500;
+const EDITS = DEEP ? 50_000 : 500;
 const DESCRIPTOR = describeContent('an image');
 
 let wrong: (Mutation & { verification: Verification })[];

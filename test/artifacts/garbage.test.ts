@@ -8,6 +8,7 @@ import {
   type StoredImage,
 } from '../../functions/artifacts/garbage.ts';
 import { secondsAfter } from '../../functions/platform/clock.ts';
+import { DEEP } from '../deep.ts';
 
 const NOW = new Date('2027-03-01T00:00:00.000Z');
 const OLD = secondsAfter(NOW, -COLLECT_AFTER_SECONDS);
@@ -99,7 +100,7 @@ const anyImages = fc.uniqueArray(
   { selector: (each) => each.digest, maxLength: LETTERS.length },
 );
 const anyNeeded = fc.array(letters.map(digest), { maxLength: 4 });
-const RUNS = { numRuns: process.env['DEEP'] ? 20_000 : 2_000 };
+const RUNS = { numRuns: DEEP ? 20_000 : 2_000 };
 
 describe('whatever lies there', () => {
   test('nothing goes that an artifact, something recent or something that stays leads to', () => {

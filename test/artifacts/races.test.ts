@@ -28,6 +28,7 @@ import { Refusal } from '../../functions/platform/errors.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { readItemsAtOnce } from '../../functions/platform/rows.ts';
 import { putItem } from '../../functions/platform/table.ts';
+import { DEEP } from '../deep.ts';
 import { releaseVersion } from '../catalog/released.ts';
 import { type LifecycleWorld, openLifecycleWorld } from './lifecycle-world.ts';
 import { policyOfTests } from './signed-file.ts';
@@ -35,7 +36,7 @@ import { policyOfTests } from './signed-file.ts';
 // Whatever people, policies and the workflow do to an artifact and to the version over it, at once and again: both
 // move only as drawn, the version never outranks the artifact, and a revocation is final.
 
-const RUNS = process.env['DEEP'] ? 80 : 8;
+const RUNS = DEEP ? 80 : 8;
 const REASON = { reason: 'Because.' };
 
 let world: LifecycleWorld;

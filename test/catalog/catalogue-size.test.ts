@@ -13,6 +13,7 @@ import type { Version } from '../../functions/catalog/version.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { controlTable, type Item } from '../../functions/platform/table.ts';
 import type { RouteKey } from '../../functions/routes.ts';
+import { DEEP } from '../deep.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
@@ -20,7 +21,7 @@ import { planApp } from './entitled.ts';
 
 // Reads of the catalogue and of entitlements cost the same, however many apps and versions there are.
 
-const APPS = process.env['DEEP'] ? 500 : 50;
+const APPS = DEEP ? 500 : 50;
 const VERSIONS_EACH = 10;
 const ENTITLED = Math.min(APPS, 200);
 

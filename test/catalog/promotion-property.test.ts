@@ -29,13 +29,14 @@ import { Refusal } from '../../functions/platform/errors.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { auditKey, outboxKey } from '../../functions/platform/keys.ts';
 import { controlTable, updateItem } from '../../functions/platform/table.ts';
+import { DEEP } from '../deep.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 import { releaseVersion } from './released.ts';
 
 // Whatever people, the workflow, instances and artifacts do, in whatever order, at once and again: only the drawn
 // transitions happen, and what is true at one place is true at the others.
 
-const RUNS = process.env['DEEP'] ? 100 : 12;
+const RUNS = DEEP ? 100 : 12;
 const NUMBERS = ['1.0.0', '1.1.0', '2.0.0'];
 const ACTORS = ['ada', 'ben', 'eve'];
 

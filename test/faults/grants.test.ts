@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { runSelftest, type SelftestOutcome } from '../../bin/selftest/run-selftest.ts';
 import type { Template, TemplateResource } from '../../lib/local/template.ts';
+import { DEEP } from '../deep.ts';
 import { startCopy, type PlatformCopy } from '../e2e/platform-copy.ts';
 import { readCredentials } from '../e2e/signed-fetch.ts';
 import { until } from '../until.ts';
@@ -59,7 +60,7 @@ function grants(): Grant[] {
     .filter(({ action }) => !NOT_ON_THE_PATH.test(action) && !TOO_LATE.test(action))
     .filter(({ policy, action }) => !ONLY_ON_FAILURE.some((rule) => rule.test(`${policy} ${action}`)));
   // The last of each role is a grant of its own work, not the ones every consumer has.
-  return process.env['DEEP'] ? all : all.filter(({ policy }, index) => all[index + 1]?.policy !== policy);
+  return DEEP ? all : all.filter(({ policy }, index) => all[index + 1]?.policy !== policy);
 }
 
 function statements(resource: TemplateResource): Statement[] {
@@ -97,7 +98,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const DEEP = Boolean(process.env['DEEP']);
 const runs: Promise<SelftestOutcome>[] = [];
 
 const run = (timeoutSeconds: number): Promise<SelftestOutcome> => {

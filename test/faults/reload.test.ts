@@ -41,12 +41,9 @@ afterAll(async () => {
 const health = async (): Promise<{ status: string }> =>
   (await fetch(`${copy.ready.api_url}/api/v1/health`)).json() as Promise<{ status: string }>;
 
-test('an edited function answers with its new code, without a restart', async () => {
+test('an edited function answers with its new code, without a restart; one that is broken changes nothing', async () => {
   const source = readFileSync(handler, 'utf8');
   expect(await health()).toMatchObject({ status: 'ok' });
-
-  writeFileSync(handler, source.replaceAll(`'ok'`, `'edited'`));
-  await until(async () => (await health()).status === 'edited', 'the new code to answer', RELOAD_SECONDS_MAX);
 
   writeFileSync(handler, `${source}\nthis is not TypeScript`);
   await until(
@@ -54,12 +51,8 @@ test('an edited function answers with its new code, without a restart', async ()
     'the error to be shown',
     RELOAD_SECONDS_MAX,
   );
-  expect(await health()).toMatchObject({ status: 'edited' });
+  expect(await health()).toMatchObject({ status: 'ok' });
 
-  writeFileSync(handler, source);
-  await until(
-    async () => (await health()).status === 'ok',
-    'the old code to answer again',
-    RELOAD_SECONDS_MAX,
-  );
+  writeFileSync(handler, source.replaceAll(`'ok'`, `'edited'`));
+  await until(async () => (await health()).status === 'edited', 'the new code to answer', RELOAD_SECONDS_MAX);
 });

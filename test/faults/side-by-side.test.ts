@@ -8,6 +8,7 @@ import { afterAll, expect, inject, test } from 'vitest';
 import { PORT_DEFAULT } from '../../lib/local/options.ts';
 import { startCopy, type ReadyFile } from '../e2e/platform-copy.ts';
 import { until } from '../until.ts';
+import { childrenOf } from './processes.ts';
 import { readRun, requestRun } from './runs.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -31,20 +32,6 @@ async function run(args: string[]): Promise<{ code: number | null; output: strin
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { code, output };
-}
-
-/** Everything the platform started that is still alive, by the command line it was started with. */
-function childrenOf(dataDir: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      } catch {
-        return '';
-      }
-    })
-    .filter((command) => command.includes(dataDir));
 }
 
 test('two copies run side by side, know nothing of each other, and leave nothing behind', async () => {
@@ -143,16 +130,10 @@ test('--help tells how to use the command', async () => {
   expect(output).toContain('npm start -- [options]');
 });
 
-test.each([
-  [['--port', 'many'], '--port takes a number'],
-  [['--port', '99999'], '--port takes a number'],
-  [['--colour'], '--colour'],
-  [['--dynamodb', 'mine'], '--dynamodb takes dynoxide or aws'],
-  [['--context', 'nothing'], '--context takes name=value'],
-])('the options %j are refused with help', async (args, message) => {
-  const { code, output } = await run(args);
+test('an option that makes no sense is refused with help', async () => {
+  const { code, output } = await run(['--port', 'many']);
   expect(code).toBe(2);
-  expect(output).toContain(message);
+  expect(output).toContain('--port takes a number');
   expect(output).toContain('npm start -- [options]');
 });
 

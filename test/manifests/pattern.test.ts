@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePattern, matchPattern, PATTERN_STATES_MAX } from '../../functions/manifests/pattern.ts';
+import { DEEP } from '../deep.ts';
 
-const deep = process.env['DEEP'] === '1';
+const deep = DEEP;
 
 const { tree: quantified } = fc.letrec<{ tree: string }>((tie) => ({
   tree: fc.oneof(

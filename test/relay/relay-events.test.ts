@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
 import { runKey } from '../../functions/selftest/keys.ts';
 import { planSelftest, SelftestRequested } from '../../functions/selftest/selftest.ts';
+import { DEEP } from '../deep.ts';
 import { openRelayWorld, type RelayWorld } from './relay-world.ts';
 
 let world: RelayWorld;
@@ -258,7 +259,7 @@ describe('order', () => {
           }
         },
       ),
-      { numRuns: process.env['DEEP'] ? 20 : 1 },
+      { numRuns: DEEP ? 20 : 1 },
     );
   }, 120_000);
 });
