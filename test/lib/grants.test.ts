@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { ASSERTION_PARTITIONS } from '../../functions/identity/service-account-keys.ts';
+import { AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS } from '../../functions/platform/keys.ts';
 import { ANY_RESOURCE, PREFIXES } from '../../lib/wildcards.ts';
 import { ofType, synthesize } from './synthesized.ts';
 
@@ -31,6 +33,9 @@ function rendered(resource: unknown): string {
   return join ? join[1].map(rendered).join(join[0]) : `<${JSON.stringify(resource)}>`;
 }
 
+const partitionsOf = ({ Condition }: Statement): string[] =>
+  Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [];
+
 const allowed = new Set<string>(Object.values(ANY_RESOURCE).flatMap(({ actions }) => actions));
 
 describe('grants', () => {
@@ -62,7 +67,7 @@ describe('grants', () => {
     );
     expect(onItems.length).toBeGreaterThan(0);
     for (const { statement } of onItems) {
-      const partitions = statement.Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [];
+      const partitions = partitionsOf(statement);
       expect(partitions.length).toBeGreaterThan(0);
       for (const partition of partitions) expect(partition).toMatch(/^[A-Z_]+(#|$)/);
     }
@@ -70,5 +75,40 @@ describe('grants', () => {
 
   test('never let a function scan a table', () => {
     expect(grants.filter(({ action }) => /Scan|PartiQL|ExportTable/.test(action))).toEqual([]);
+  });
+
+  test.each([AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS, ASSERTION_PARTITIONS])(
+    'let nobody alter or remove what stands in %s',
+    (partition) => {
+      const granted = grants
+        .filter(({ statement }) => partitionsOf(statement).includes(partition))
+        .map(({ action }) => action);
+      expect(granted).toContain('dynamodb:PutItem');
+      expect(granted.filter((action) => /UpdateItem|DeleteItem|BatchWriteItem/.test(action))).toEqual([]);
+    },
+  );
+
+  test('let one function alone sign tokens', () => {
+    const signers = grants.filter(({ action }) => action === 'kms:Sign').map(({ policy }) => policy);
+    expect(new Set(signers)).toEqual(new Set([expect.stringMatching(/^IdentityApiRole/)]));
+  });
+});
+
+describe('roles', () => {
+  const trusted = ofType({ ...data, ...platform }, 'AWS::IAM::Role').map(
+    ([role, { Properties }]) =>
+      [
+        role,
+        Properties.AssumeRolePolicyDocument.Statement as { Principal: unknown; Action: unknown }[],
+      ] as const,
+  );
+
+  test.each(trusted)('%s is assumed by one service, or by one other role', (_, statements) => {
+    expect(statements).toHaveLength(1);
+    const [{ Principal, Action } = { Principal: {}, Action: '' }] = statements;
+    expect(Action).toBe('sts:AssumeRole');
+    const isService = { Service: expect.stringMatching(/^(lambda|states|scheduler)\.amazonaws\.com$/) };
+    const isRole = { AWS: { 'Fn::GetAtt': [expect.stringMatching(/Role/), 'Arn'] } };
+    expect([isService, isRole]).toContainEqual(Principal);
   });
 });

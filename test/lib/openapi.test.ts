@@ -150,6 +150,18 @@ describe.each(all.map((route) => [route.route, route] as const))('%s', (_, route
     expect(new Set(problems.map(([status]) => status))).toEqual(statuses);
   });
 
+  test('names the codes that whoever asks can meet, whatever they ask', () => {
+    const token = ['auth.missing', 'auth.invalid', 'auth.revoked', 'rate.exceeded'];
+    const met: Record<string, string[]> = {
+      public: ['rate.exceeded'],
+      iam: ['auth.missing'],
+      signed_in: token,
+    };
+    expect(operation['x-problem-codes']).toEqual(
+      expect.arrayContaining(met[route.permission] ?? [...token, 'permission.denied']),
+    );
+  });
+
   test('names the status of every refusal its handler can be seen to make', () => {
     const file = route.handler.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const source = readFileSync(join(ROOT, 'functions', route.domain, `${file}.ts`), 'utf8');

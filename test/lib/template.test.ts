@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ofType, synthesize } from './synthesized.ts';
 
-const { data, platform, remove } = synthesize({ validate: false });
+const { outdir, data, platform, remove } = synthesize({ validate: false });
 const all = { ...data, ...platform };
 const functions = ofType(platform, 'AWS::Lambda::Function');
 const mappings = ofType(platform, 'AWS::Lambda::EventSourceMapping');
 const queues = ofType(platform, 'AWS::SQS::Queue');
+const alarms = ofType(platform, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
+const onSchedule = ofType(platform, 'AWS::Scheduler::Schedule').map(
+  ([, { Properties }]) => Properties.Target.Arn['Fn::GetAtt'][0] as string,
+);
 
 afterAll(remove);
 
@@ -24,8 +30,21 @@ describe('the template', () => {
 
 describe('what must never be lost', () => {
   const stateful = Object.entries(all).filter(([, { Type }]) =>
-    ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key', 'AWS::ECR::Repository'].includes(Type),
+    [
+      'AWS::DynamoDB::Table',
+      'AWS::S3::Bucket',
+      'AWS::KMS::Key',
+      'AWS::ECR::Repository',
+      'AWS::Cognito::UserPool',
+    ].includes(Type),
   );
+
+  test('stands in a stack that cannot be deleted by mistake', () => {
+    const { artifacts } = JSON.parse(readFileSync(join(outdir, 'manifest.json'), 'utf8')) as {
+      artifacts: Record<string, { properties: { terminationProtection?: boolean } }>;
+    };
+    expect(artifacts['GpuaasData']?.properties.terminationProtection).toBe(true);
+  });
 
   test('stands in the data stack alone', () => {
     expect(stateful.map(([id]) => id).filter((id) => id in platform)).toEqual([]);
@@ -60,6 +79,36 @@ describe('what must never be lost', () => {
     });
   });
 
+  test('control alone forgets items, at the time they name; usage and the ledger never do', () => {
+    const expiring = ofType(data, 'AWS::DynamoDB::Table').map(([id, table]) => [
+      id.replace(/[0-9A-F]{8}$/, ''),
+      table.Properties.TimeToLiveSpecification,
+    ]);
+    expect(Object.fromEntries(expiring)).toEqual({
+      Control: { AttributeName: 'expires_at', Enabled: true },
+      Usage: undefined,
+      Ledger: undefined,
+    });
+  });
+
+  test('files that apps are made of are kept in every version, and images of the platform under their tags', () => {
+    const [, bucket] = ofType(data, 'AWS::S3::Bucket').find(([id]) => id.startsWith('Artifacts')) ?? [];
+    expect(bucket?.Properties.VersioningConfiguration).toEqual({ Status: 'Enabled' });
+    for (const [, repository] of ofType(data, 'AWS::ECR::Repository'))
+      expect(repository.Properties.ImageTagMutability).toBe('IMMUTABLE');
+  });
+
+  test('people are let in by an administrator alone, and sign in with a second factor', () => {
+    const pools = ofType(data, 'AWS::Cognito::UserPool').map(([, { Properties }]) => Properties);
+    expect(pools).toMatchObject([
+      {
+        AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
+        MfaConfiguration: 'ON',
+        DeletionProtection: 'ACTIVE',
+      },
+    ]);
+  });
+
   test.each(ofType(data, 'AWS::S3::Bucket'))('%s is closed to the public', (_, bucket) => {
     expect(new Set(Object.values(bucket.Properties.PublicAccessBlockConfiguration))).toEqual(new Set([true]));
   });
@@ -86,10 +135,20 @@ describe('every function', () => {
     ).toEqual([]);
   });
 
+  test('that answers requests is bounded, and one on a schedule never runs twice at once', () => {
+    for (const [id, { Properties }] of functions) {
+      const name = Properties.FunctionName as string;
+      if (onSchedule.includes(id)) expect(Properties.ReservedConcurrentExecutions, name).toBe(1);
+      else if (name.endsWith('-api'))
+        expect(Properties.ReservedConcurrentExecutions, name).toBeGreaterThan(0);
+    }
+    expect(onSchedule.length).toBeGreaterThan(0);
+  });
+
   test('is watched for errors', () => {
-    const watched = ofType(platform, 'AWS::CloudWatch::Alarm')
-      .filter(([, alarm]) => alarm.Properties.MetricName === 'Errors')
-      .map(([, alarm]) => alarm.Properties.Dimensions[0].Value.Ref as string);
+    const watched = alarms
+      .filter(({ MetricName }) => MetricName === 'Errors')
+      .map(({ Dimensions }) => Dimensions[0].Value.Ref as string);
     expect(watched.sort()).toEqual(functions.map(([id]) => id).sort());
   });
 });
@@ -130,6 +189,41 @@ describe('every consumer', () => {
     for (const stream of new Set(readers))
       expect(readers.filter((each) => each === stream).length).toBeLessThanOrEqual(2);
   });
+
+  test('of a stream is watched for being late', () => {
+    const streams = mappings.filter(([, { Properties }]) => Properties.StartingPosition);
+    const watched = alarms.filter(({ MetricName }) => MetricName === 'IteratorAge');
+    expect(watched.map(({ Dimensions }) => Dimensions[0].Value.Ref as string).sort()).toEqual(
+      streams.map(([, { Properties }]) => Properties.FunctionName.Ref as string).sort(),
+    );
+  });
+});
+
+describe('every alarm', () => {
+  const [topic] = ofType(platform, 'AWS::SNS::Topic').map(([id]) => id);
+
+  test('tells the topic people listen to', () => {
+    expect(alarms.length).toBeGreaterThan(0);
+    for (const { AlarmActions } of alarms) expect(AlarmActions).toEqual([{ Ref: topic }]);
+  });
+
+  test('may do so', () => {
+    const [[, policy] = []] = ofType(platform, 'AWS::SNS::TopicPolicy');
+    expect(policy?.Properties.PolicyDocument.Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+      }),
+    );
+  });
+
+  test('rings at the first failure, but for consumers that are minutes late', () => {
+    for (const { MetricName, Threshold, ComparisonOperator } of alarms) {
+      expect(ComparisonOperator).toBe('GreaterThanThreshold');
+      expect(Threshold, MetricName).toBe(MetricName === 'IteratorAge' ? 5 * 60 * 1000 : 0);
+    }
+  });
 });
 
 describe('every queue', () => {
@@ -148,9 +242,9 @@ describe('every queue', () => {
   });
 
   test('of failures raises an alarm as soon as anything is in it', () => {
-    const watched = ofType(platform, 'AWS::CloudWatch::Alarm')
-      .filter(([, alarm]) => alarm.Properties.MetricName === 'ApproximateNumberOfMessagesVisible')
-      .map(([, alarm]) => alarm.Properties.Dimensions[0].Value['Fn::GetAtt'][0] as string);
+    const watched = alarms
+      .filter(({ MetricName }) => MetricName === 'ApproximateNumberOfMessagesVisible')
+      .map(({ Dimensions }) => Dimensions[0].Value['Fn::GetAtt'][0] as string);
     expect(new Set(watched)).toEqual(failureQueues);
   });
 
@@ -163,15 +257,13 @@ describe('every queue', () => {
 });
 
 test('whoever tries to unwrap a credential that is not theirs raises an alarm', () => {
-  const alarms = ofType(platform, 'AWS::CloudWatch::Alarm').filter(
-    ([, alarm]) => alarm.Properties.MetricName === 'written_refusals',
-  );
-  expect(alarms.map(([, { Properties }]) => Properties.Dimensions)).toEqual([
+  const raised = alarms.filter(({ MetricName }) => MetricName === 'written_refusals');
+  expect(raised.map(({ Dimensions }) => Dimensions)).toEqual([
     [{ Name: 'code', Value: 'intent.unwrapped' }],
     [{ Name: 'code', Value: 'intent.wrong_token' }],
   ]);
-  for (const [, { Properties }] of alarms)
-    expect(Properties).toMatchObject({ Namespace: 'Gpuaas', Threshold: 0, Statistic: 'Sum' });
+  for (const alarm of raised)
+    expect(alarm).toMatchObject({ Namespace: 'Gpuaas', Threshold: 0, Statistic: 'Sum' });
 });
 
 describe('every state machine and schedule', () => {
@@ -184,6 +276,15 @@ describe('every state machine and schedule', () => {
       });
     },
   );
+
+  test.each(['ExecutionsFailed', 'ExecutionsTimedOut'])('is watched for %s', (metric) => {
+    const watched = alarms.filter(({ MetricName }) => MetricName === metric);
+    expect(watched.map(({ Dimensions }) => Dimensions[0].Value.Ref as string).sort()).toEqual(
+      ofType(platform, 'AWS::StepFunctions::StateMachine')
+        .map(([id]) => id)
+        .sort(),
+    );
+  });
 
   test.each(ofType(platform, 'AWS::Scheduler::Schedule'))(
     '%s has a role of its own and notices what fails',

@@ -12,13 +12,17 @@ let client: DynamoDBClient;
 
 beforeAll(async () => {
   database = await startTestDynamoDb();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  client = new DynamoDBClient({ endpoint: database.url, region: REGION, credentials, maxAttempts: 1 });
+  client = newClient();
 });
 
 afterAll(async () => {
   await database?.stop();
 });
+
+function newClient(): DynamoDBClient {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  return new DynamoDBClient({ endpoint: database.url, region: REGION, credentials, maxAttempts: 1 });
+}
 
 async function createTable(TableName: string, items: Record<string, string | number>): Promise<void> {
   await client.send(
@@ -35,12 +39,14 @@ async function createTable(TableName: string, items: Record<string, string | num
       ],
     }),
   );
-  for (const [sk, expires] of Object.entries(items)) {
-    const value = typeof expires === 'number' ? { N: String(expires) } : { S: expires };
-    await client.send(
-      new PutItemCommand({ TableName, Item: { pk: { S: 'p' }, sk: { S: sk }, expires: value } }),
-    );
-  }
+  for (const [sk, expires] of Object.entries(items)) await put(TableName, sk, expires);
+}
+
+async function put(TableName: string, sk: string, expires: string | number): Promise<void> {
+  const value = typeof expires === 'number' ? { N: String(expires) } : { S: expires };
+  await client.send(
+    new PutItemCommand({ TableName, Item: { pk: { S: 'p' }, sk: { S: sk }, expires: value } }),
+  );
 }
 
 async function left(TableName: string): Promise<string[]> {
@@ -62,6 +68,40 @@ test('what has expired goes, what has not stays, and so does what only looks lik
   expiry.replace(new Map([['things', 'expires']]));
   await expiry.sweep();
   expect(await left('things')).toEqual(['ancient', 'future', 'milliseconds', 'text', 'zero']);
+});
+
+test('what is given more time while the sweep is under way stays', async () => {
+  const now = Math.floor(Date.now() / 1000);
+  await createTable('renewed', { expired: now - 1, renewed: now - 1 });
+  const late = newClient();
+  late.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName === 'DeleteItemCommand') await put('renewed', 'renewed', now + 60);
+        return next(args);
+      },
+    { step: 'initialize' },
+  );
+  const expiry = new Expiry(late);
+  expiry.replace(new Map([['renewed', 'expires']]));
+  await expiry.sweep();
+  expect(await left('renewed')).toEqual(['renewed']);
+});
+
+test('a table that is read in many pages is swept to its end', async () => {
+  const expired = Math.floor(Date.now() / 1000) - 1;
+  await createTable('long', { a: expired, b: expired, c: expired });
+  const byOne = newClient();
+  byOne.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) =>
+        next(commandName === 'ScanCommand' ? { ...args, input: { ...args.input, Limit: 1 } } : args),
+    { step: 'initialize' },
+  );
+  const expiry = new Expiry(byOne);
+  expiry.replace(new Map([['long', 'expires']]));
+  await expiry.sweep();
+  expect(await left('long')).toEqual([]);
 });
 
 test('a table the template no longer lets expire is left alone', async () => {

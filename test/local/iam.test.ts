@@ -344,3 +344,12 @@ test('what was allowed is forgotten when the policies change', () => {
   iam.reset();
   expect(ask(send)).toMatch(/no identity-based policy/);
 });
+
+test('what was allowed is forgotten when the resource gets a policy', () => {
+  const send = { action: 'sqs:SendMessage', resource: queue };
+  grant(allow('sqs:SendMessage', queue));
+  expect(ask(send)).toBe('allowed');
+  const deny = { Effect: 'Deny', Principal: '*', Action: 'sqs:SendMessage', Resource: queue };
+  iam.putResourcePolicy(queue, { Statement: [deny] });
+  expect(ask(send)).toMatch(/explicit deny in a resource-based policy/);
+});

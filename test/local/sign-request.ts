@@ -1,17 +1,19 @@
 import { createHash, createHmac, type BinaryLike } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { REGION } from '../../lib/local/aws.ts';
+import type { AwsCredentials } from '../../lib/local/principals.ts';
 import type { AwsServices } from './aws-services-world.ts';
 
-/** A request by the operator that no SDK would make. */
+/** A request that no SDK would make; by the operator, unless others sign it. */
 export async function signRequest(
   world: Pick<AwsServices, 'url' | 'principals'>,
   call: { service: string; method: string; path: string; headers: Record<string, string>; body: Buffer },
+  credentials: AwsCredentials = world.principals.operator(),
 ): Promise<Response> {
   const signer = new SignatureV4({
     service: call.service,
     region: REGION,
-    credentials: world.principals.operator(),
+    credentials,
     sha256: Sha256,
   });
   const { host, hostname } = new URL(world.url);

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/local/aws.ts';
+import type { Retrier } from '../../lib/local/services/step-functions/asl.ts';
+import { Failure, planRetry } from '../../lib/local/services/step-functions/failure.ts';
 import {
   errorNamed,
   functionArn,
@@ -300,6 +302,18 @@ describe.concurrent('Retry and Catch', () => {
     expect(types.filter((type) => type === 'TaskScheduled')).toHaveLength(3);
     expect(types.filter((type) => type === 'TaskFailed')).toHaveLength(2);
     expect(types.filter((type) => type === 'TaskStateEntered')).toHaveLength(1);
+  });
+
+  test('the pauses grow up to MaxDelaySeconds, and jitter only shortens them', () => {
+    const pauses = (more: Partial<Retrier> = {}): (number | undefined)[] => {
+      const growing = { ErrorEquals: ['Flaky'], IntervalSeconds: 2, BackoffRate: 3, MaxAttempts: 4, ...more };
+      const retries = [0, 1, 2, 3, 4].map((used) => planRetry([growing], [used], new Failure('Flaky')));
+      return retries.map((retry) => retry?.pauseMs);
+    };
+    expect(pauses()).toEqual([2000, 6000, 18_000, 54_000, undefined]);
+    expect(pauses({ MaxDelaySeconds: 10 })).toEqual([2000, 6000, 10_000, 10_000, undefined]);
+    for (const pause of pauses({ MaxDelaySeconds: 10, JitterStrategy: 'FULL' }))
+      expect(pause ?? 0).toBeLessThanOrEqual(10_000);
   });
 
   test('each visit of a state has its retries anew', async () => {
