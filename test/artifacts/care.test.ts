@@ -18,6 +18,7 @@ import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
+import { promoteOne } from './promoted.ts';
 import { announce } from './recipes-publish.ts';
 
 let world: World;
@@ -265,6 +266,17 @@ describe('a draft', () => {
     await world.set(versionKey(slug, '1.0.0'), 'artifacts', []);
     await care(OLD + VERIFY_EVERY_SECONDS + 60);
     expect(await findAnyArtifact(of.id)).toBeUndefined();
+  });
+
+  test('is kept while it is being promoted, and looked at again another day', async () => {
+    const { project } = await scene.place();
+    const of = await promoteOne(await scene.artifact(project));
+    await care(OLD);
+    expect(await artifact(of.id)).toEqual(of);
+    const row = await world.get(dueKey(of.id));
+    expect(row).not.toHaveProperty('tried_at');
+    const due = new Date(String(row?.['gsi1sk']));
+    expect(due.getTime()).toBeGreaterThan(secondsAfter(new Date(), OLD + 3600).getTime());
   });
 
   test('that a version comes to name at the last moment is kept', async () => {

@@ -171,6 +171,7 @@ describe('what nobody registered', () => {
   test('is told beforehand, and nothing of it changes', async () => {
     const image = await pushImage();
     const [signature] = await pushSignature(image);
+    await register(await pushImage());
     const { token } = await scene.platformAdmin();
     const query = { limit: '1', cursor: encodeCursor(name.slice(0, -1)) ?? '' };
     const ask = () => world.call('GET /api/v1/admin/artifacts/garbage', { query, token });
@@ -190,7 +191,7 @@ describe('what nobody registered', () => {
         },
       ],
     });
-    expect(await present()).toHaveLength(3);
+    expect(await present()).toHaveLength(4);
     expect((await world.call('GET /api/v1/admin/artifacts/garbage', { token: admin.token })).status).toBe(
       403,
     );
@@ -268,7 +269,7 @@ describe('while a repository is cleaned', () => {
   });
 });
 
-test('what a sweep that was cut off left behind goes the next time', async () => {
+test('what a sweep that was cut off left behind was written down, and goes the next time', async () => {
   const images = [await pushImage(), await pushImage()].sort();
   ecr().middlewareStack.add(
     (next, { commandName }) =>
@@ -281,6 +282,8 @@ test('what a sweep that was cut off left behind goes the next time', async () =>
   await expect(collectGarbage(later(), await repository())).rejects.toThrow('cut off');
   ecr().middlewareStack.remove('cutOff');
   expect(await present()).toEqual(images);
+  const [told] = await auditsOf();
+  expect(told?.['after']).toMatchObject({ digests: expect.arrayContaining(images) });
   await world.set(repositoryKey(name), 'collecting_until', '2026-01-01T00:00:00.000Z');
   await collectGarbage(later(), await repository());
   expect(await present()).toEqual([]);

@@ -253,6 +253,10 @@ describe('a retirement', () => {
     };
     await run('another-app');
     await run(app_slug);
+    expect((await ask('retire', artifact)).body).toMatchObject({
+      code: 'artifact.in_use',
+      detail: 'One instance runs it.',
+    });
     await run(app_slug);
     expect((await ask('retire', artifact)).body).toMatchObject({
       code: 'artifact.in_use',

@@ -5,6 +5,7 @@ import { followRevocation } from '../../functions/artifacts/follow-revocation.ts
 import { dueKey, instanceUseKey } from '../../functions/artifacts/keys.ts';
 import { appKey } from '../../functions/catalog/keys.ts';
 import type { Project } from '../../functions/identity/project.ts';
+import { dynamo } from '../../functions/platform/clients.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
@@ -157,6 +158,26 @@ test('revoked bytes are not registered again in the project, under no name', asy
   await expect(scene.artifact(project, { digest: DIGEST, app_version: '2.0.0' })).rejects.toMatchObject({
     code: 'artifact.revoked',
   });
+});
+
+test('bytes that are registered once more at that moment are revoked with it', async () => {
+  const artifact = await scene.artifact(project, { digest: DIGEST });
+  let other: Promise<Artifact> | undefined;
+  dynamo().middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const isOurs = JSON.stringify(args.input).includes(artifact.id);
+        if (commandName === 'TransactWriteItemsCommand' && isOurs)
+          await (other ??= scene.artifact(project, { digest: DIGEST, app_version: '2.0.0' }));
+        return next(args);
+      },
+    { step: 'initialize', name: 'registerInBetween' },
+  );
+  const { status, body } = await revoke(artifact);
+  dynamo().middlewareStack.remove('registerInBetween');
+  const { id } = (await other) ?? {};
+  expect({ status, body }).toMatchObject({ status: 200, body: { revoked_with: [id] } });
+  expect(await findAnyArtifact(String(id))).toMatchObject({ trust_state: 'revoked' });
 });
 
 test('revoking again changes nothing and answers the same', async () => {

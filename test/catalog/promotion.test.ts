@@ -8,11 +8,12 @@ import { type Promotion } from '../../functions/catalog/promotion.ts';
 import { promotableVersion } from '../../functions/catalog/promotable-version.ts';
 import { planPromotion } from '../../functions/catalog/promotion-plan.ts';
 import { failureOf, sweepOf } from '../../functions/catalog/promotion-repair.ts';
-import { findPromotionAtOnce } from '../../functions/catalog/promotion-store.ts';
+import { findPromotionAtOnce, savePromotion } from '../../functions/catalog/promotion-store.ts';
 import { LAST_INSTANCE_SECONDS_MAX, SMOKE_SECONDS_MAX } from '../../functions/catalog/promotion-steps.ts';
 import { BAKE_SECONDS_MAX } from '../../functions/catalog/canary-guard.ts';
 import { GRACE_SECONDS_MAX } from '../../functions/catalog/transition.ts';
 import type { Version } from '../../functions/catalog/version.ts';
+import { commit } from '../../functions/platform/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { ROOT } from '../../lib/bundle.ts';
@@ -46,6 +47,14 @@ async function ask(verb: string, version: Version, body: object = REASON) {
   });
   return { ...answer, body: answer.body as Body };
 }
+
+const requestAt = (now: Date) => ({
+  operationId: newId(),
+  correlationId: newId(),
+  actor: { kind: 'user', id: 'somebody' } as const,
+  reason: 'Because.',
+  now,
+});
 
 async function look(version: Version, by = token) {
   const answer = await world.call('GET /api/v1/apps/catalog/{app_slug}/versions/{version}/promotion', {
@@ -166,6 +175,21 @@ describe('a request to promote', () => {
     expect(status).toBe(202);
     expect(body).toMatchObject({ version: '24.05.0' });
   });
+});
+
+test('a promotion does not begin when the draft is replaced, or the version moves on, meanwhile', async () => {
+  const version = await releaseVersion();
+  const key = versionKey(version.app_slug, version.version);
+  const at = promotableVersion(await findRelease(version));
+  const planned = planPromotion(at, { target: 'active' }, requestAt(new Date()));
+  const writing = () => commit([savePromotion(undefined, planned), ...at.hold(planned)]);
+  await world.set(key, 'manifest_digest', 'sha256:of-another');
+  await expect(writing()).rejects.toMatchObject({ name: 'Conflict' });
+  await world.set(key, 'manifest_digest', version.manifest_digest);
+  await world.set(key, 'status', 'staged');
+  await expect(writing()).rejects.toMatchObject({ name: 'Conflict' });
+  await world.set(key, 'status', 'draft');
+  await expect(writing()).resolves.toBeUndefined();
 });
 
 describe('a retirement', () => {
@@ -354,15 +378,8 @@ describe('the sweep', () => {
   const after = (seconds: number) => new Date(begun.getTime() + seconds * 1000);
   let planned: Promotion;
   beforeAll(async () => {
-    const request = {
-      operationId: newId(),
-      correlationId: newId(),
-      actor: { kind: 'user', id: 'somebody' } as const,
-      reason: 'Because.',
-      now: begun,
-    };
     const at = promotableVersion(await findRelease(await releaseVersion()));
-    planned = planPromotion(at, { target: 'active' }, request);
+    planned = planPromotion(at, { target: 'active' }, requestAt(begun));
   });
 
   test.each<[string, Partial<Promotion>, number, number, string]>([

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type App, VERSION_STATUSES, type VersionStatus } from '../../functions/catalog/app.ts';
 import { isFailing, tallyOf } from '../../functions/catalog/canary-guard.ts';
+import type { Promotion } from '../../functions/catalog/promotion.ts';
+import { requireGates } from '../../functions/catalog/promotion-steps.ts';
 import { requireBound, requireReady } from '../../functions/catalog/readiness.ts';
 import {
   auditMove,
@@ -177,6 +179,38 @@ describe('its artifacts', () => {
     );
     expect(() => requireBound({ artifacts: two })).toThrow(/“weights” has no digest yet/);
   });
+});
+
+describe('no gate is skipped, however the workflow came to ask', () => {
+  const at = now.toISOString();
+  const lint = { verdict: 'passed' as const, at, problems: [] };
+  const smoke = { verdict: 'passed', at, by: 'user:somebody', notes: '' } as const;
+  const requiring =
+    (subject: object, gates: Promotion['gates'], to: Parameters<typeof requireGates>[1]) => () =>
+      requireGates({ subject, gates } as Promotion, to);
+
+  test.each<[string, Promotion['gates'], string]>([
+    ['was not checked', { smoke }, 'manifest.invalid'],
+    ['did not pass its check', { lint: { ...lint, verdict: 'failed' }, smoke }, 'manifest.invalid'],
+    ['nobody has run', { lint }, 'promotion.not_waiting'],
+    ['failed when it was run', { lint, smoke: { ...smoke, verdict: 'failed' } }, 'promotion.not_waiting'],
+  ])('a version that %s is not staged', (_, gates, code) => {
+    expect(requiring({ kind: 'version' }, gates, 'staged')).toThrow(expect.objectContaining({ code }));
+    expect(requiring({ kind: 'version' }, { lint, smoke }, 'staged')).not.toThrow();
+  });
+
+  test.each(['staged', 'canary', 'active'] as const)(
+    'an artifact that was not verified for this promotion does not become %s',
+    (to) => {
+      const refused = { verification: { verdict: 'refused', at } } as const;
+      const verified = { verification: { verdict: 'verified', at } } as const;
+      for (const gates of [{}, refused])
+        expect(requiring({ kind: 'artifact' }, gates, to)).toThrow(
+          expect.objectContaining({ code: 'artifact.untrusted' }),
+        );
+      expect(requiring({ kind: 'artifact' }, verified, to)).not.toThrow();
+    },
+  );
 });
 
 describe('a canary', () => {

@@ -143,6 +143,8 @@ describe('the audit of a project', () => {
       [{ from: days(3) }, [d, c, b]],
       [{ to: days(3) }, [b, a]],
       [{ from: days(3), to: days(2) }, [c, b]],
+      [{ from: days(3), to: new Date(NOW.getTime() - 2 * DAY_MS - 1).toISOString() }, [b]],
+      [{ from: new Date(NOW.getTime() - 3 * DAY_MS + 1).toISOString(), to: days(2) }, [c]],
       [{ from: days(3.5), to: days(1.5), actor: 'user:a' }, [c]],
       [{ from: days(1), to: days(3) }, []],
       [{ actor: 'user:nobody' }, []],

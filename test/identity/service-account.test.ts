@@ -8,6 +8,7 @@ import { enableServiceAccount } from '../../functions/identity/enable-service-ac
 import { getServiceAccount } from '../../functions/identity/get-service-account.ts';
 import { listServiceAccounts } from '../../functions/identity/list-service-accounts.ts';
 import { rotateServiceAccountKey } from '../../functions/identity/rotate-service-account-key.ts';
+import { dynamo } from '../../functions/platform/clients.ts';
 import type { Endpoint } from '../../functions/platform/endpoint.ts';
 import { type Answer, codeOf, openSigningWorld, project, type SigningWorld } from './signing-world.ts';
 
@@ -253,6 +254,23 @@ describe('changing', () => {
       events: ['identity.service_account.created', 'identity.service_account.deleted'],
     });
   });
+});
+
+test('an account that is changed between looking and writing is not deleted by who saw the version before', async () => {
+  const { body } = await create();
+  let change: Promise<unknown> | undefined;
+  dynamo().middlewareStack.add(
+    (next) => async (args) => {
+      if ('TransactItems' in args.input && change === undefined)
+        await (change = world.call(changeServiceAccount, { ...named(body.id), body: { name: 'Changed' } }));
+      return next(args);
+    },
+    { step: 'initialize', name: 'between' },
+  );
+  const code = await codeOf(world.call(deleteServiceAccount, { ...named(body.id), ifMatch: 1 }));
+  dynamo().middlewareStack.remove('between');
+  expect(code).toBe('precondition.failed');
+  expect(await world.get(keyOf(body.id))).toMatchObject({ name: 'Changed' });
 });
 
 describe('rotating a key', () => {

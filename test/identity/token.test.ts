@@ -7,6 +7,7 @@ import { disableServiceAccount } from '../../functions/identity/disable-service-
 import { enableServiceAccount } from '../../functions/identity/enable-service-account.ts';
 import { mintToken } from '../../functions/identity/mint-token.ts';
 import { rotateServiceAccountKey } from '../../functions/identity/rotate-service-account-key.ts';
+import { readTtl } from '../../functions/identity/token.ts';
 import { authorize } from '../../functions/platform/authority.ts';
 import { problemOf } from '../../functions/platform/problem.ts';
 import {
@@ -256,6 +257,13 @@ test.each([
 ])('a request of %s is not valid', async (_, body) => {
   expect(await codeOf(mint(body))).toBe('request.invalid');
 });
+
+test.each(['0', '-1', '1.5', '3601', '86400', 'long', ''])(
+  'a token is not made to last %j seconds',
+  (text) => {
+    expect(() => readTtl(text)).toThrow('1 to 3600 seconds');
+  },
+);
 
 test('a private key shows nowhere: not in the log, not in the table, not in what is told of a failure', async () => {
   const other = await create();

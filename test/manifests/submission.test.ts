@@ -202,6 +202,15 @@ describe('a submission', () => {
     expect(await codeOf(own('PUT', team, id, { body: sampleManifest({ slug }) }))).toBe('app.slug_taken');
   });
 
+  test('is withdrawn by whoever saw its present version', async () => {
+    const team = await newTeam();
+    const { id } = await submitted(team);
+    await world.done(own('PUT', team, id, { body: sampleManifest({}, { version: '1.0.1' }) }));
+    const headers = { 'if-match': '"1"' };
+    expect(await codeOf(own('POST', team, id, { headers }))).toBe('precondition.failed');
+    expect((await own('POST', team, id, { headers: { 'if-match': '"2"' } })).status).toBe(200);
+  });
+
   test('is withdrawn once, and then waits for nobody', async () => {
     const team = await newTeam();
     const { id } = await submitted(team);
@@ -335,6 +344,18 @@ describe('rejecting and asking for changes', () => {
       expect(await codeOf(decide(verdict, id, { body }))).toBe('request.invalid');
     expect((await decide(verdict, id, { body: { notes: 'x'.repeat(2000) } })).status).toBe(200);
   });
+
+  test.each(['reject', 'request-changes'] as const)(
+    '%s holds a reviewer to what they saw, where they say what that was',
+    async (verdict) => {
+      const team = await newTeam();
+      const { id } = await submitted(team);
+      await world.done(own('PUT', team, id, { body: sampleManifest({}, { version: '6.6.6' }) }));
+      const headers = { 'if-match': '"1"' };
+      expect(await codeOf(decide(verdict, id, { headers }))).toBe('precondition.failed');
+      expect((await decide(verdict, id, { headers: { 'if-match': '"2"' } })).status).toBe(200);
+    },
+  );
 
   test('rejects for good, saying why', async () => {
     const team = await newTeam();

@@ -1,3 +1,317 @@
 import type { Mutant } from './mutant.ts';
 
-export const platform: Mutant[] = [];
+export const platform: Mutant[] = [
+  {
+    what: 'what authorization remembers never expires, so a disabled account works for ever',
+    file: 'functions/platform/facts.ts',
+    from: 'fact !== undefined && nowMs - fact.loadedAtMs < keptMs()',
+    to: 'fact !== undefined',
+    noticedBy: ['test/identity/token.test.ts'],
+  },
+  {
+    what: 'what DynamoDB was too busy to read is taken for absent, so a caller loses their roles',
+    file: 'functions/platform/facts.ts',
+    from: "if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');",
+    to: '',
+    noticedBy: ['test/platform/authority.test.ts'],
+  },
+  {
+    what: 'what was just given is refused for seconds, because a refusal rests on what is remembered',
+    file: 'functions/platform/authority.ts',
+    from: `    facts.forget(keys);
+`,
+    to: '',
+    noticedBy: ['test/platform/authority.test.ts'],
+  },
+  {
+    what: 'the token of a disabled service account is accepted',
+    file: 'functions/platform/authority.ts',
+    from: "!account.success || account.output.status !== 'active'",
+    to: '!account.success',
+    noticedBy: ['test/identity/token.test.ts'],
+  },
+  {
+    what: 'a token of a signing key that was rotated out long ago is accepted',
+    file: 'functions/platform/authority.ts',
+    from: 'token.keyId !== undefined && !isLiveKey(token.keyId, signing, now())',
+    to: 'token.keyId === undefined && !isLiveKey(token.keyId, signing, now())',
+    noticedBy: ['test/identity/signing.test.ts'],
+  },
+  {
+    what: 'whoever administers one organisation administers them all',
+    file: 'functions/platform/permissions.ts',
+    from: `  if (grant.org_id !== place.org_id) return false;
+`,
+    to: '',
+    noticedBy: ['test/platform/permissions.test.ts'],
+  },
+  {
+    what: 'a viewer may publish artifacts',
+    file: 'functions/platform/permissions.ts',
+    from: `  'apps.artifact.read',
+`,
+    to: `  'apps.artifact.read',
+  'apps.artifact.publish',
+`,
+    noticedBy: ['test/platform/permissions.test.ts'],
+  },
+  {
+    what: 'an address that nobody verified counts as the caller’s',
+    file: 'functions/platform/tokens.ts',
+    from: 'email !== undefined && email_verified === true',
+    to: 'email !== undefined',
+    noticedBy: ['test/platform/tokens.test.ts'],
+  },
+  {
+    what: 'a token that a Cognito pool issued for another client is accepted',
+    file: 'functions/platform/tokens.ts',
+    from: "claims['client_id'] !== issuer.audience)",
+    to: "claims['client_id'] === undefined)",
+    noticedBy: ['test/identity/token-corpus.test.ts'],
+  },
+  {
+    what: 'a token may be good for years',
+    file: 'functions/platform/tokens.ts',
+    from: 'iat < exp && exp - iat <= LIFETIME_SECONDS_MAX',
+    to: 'iat < exp',
+    noticedBy: ['test/identity/token-corpus.test.ts'],
+  },
+  {
+    what: 'a call is never counted, so no caller meets a limit',
+    file: 'functions/platform/rates.ts',
+    from: `  for (const { name, caller, standing } of counted) buckets[name].spend(caller, standing, nowMs);
+`,
+    to: '',
+    noticedBy: ['test/platform/rates.test.ts'],
+  },
+  {
+    what: 'callers with a token meet no limit at all',
+    file: 'functions/platform/api.ts',
+    from: `  Object.assign(headers, limitCaller(known));
+`,
+    to: '',
+    noticedBy: ['test/platform/authority.test.ts'],
+  },
+  {
+    what: 'anybody may try credentials as often as they like',
+    file: 'functions/platform/public-api.ts',
+    from: `  Object.assign(headers, limitSource(event.routeKey, sourceIp, ctx.now()));
+`,
+    to: '',
+    noticedBy: ['test/platform/api.test.ts'],
+  },
+  {
+    what: 'a route that asks for a permission is open in a function of public routes',
+    file: 'functions/platform/public-api.ts',
+    from: `  if (requirement !== 'public') throw refuse('auth.missing');
+`,
+    to: '',
+    noticedBy: ['test/platform/api.test.ts'],
+  },
+  {
+    what: 'a body of any size is read',
+    file: 'functions/platform/request.ts',
+    from: `  if (bytes.length > BODY_BYTES_MAX) throw refuse('request.too_large');
+`,
+    to: '',
+    noticedBy: ['test/platform/api.test.ts'],
+  },
+  {
+    what: 'an If-Match that cannot be read is passed over, and the change overwrites somebody else’s',
+    file: 'functions/platform/request.ts',
+    from: `  if (version === undefined) throw refuse('precondition.failed');
+`,
+    to: `  if (version === undefined) return undefined;
+`,
+    noticedBy: ['test/platform/api.test.ts'],
+  },
+  {
+    what: 'a version that has passed is as good as the present one',
+    file: 'functions/platform/precondition.ts',
+    from: 'ifMatch !== current.version',
+    to: 'ifMatch > current.version',
+    noticedBy: ['test/identity/service-account.test.ts'],
+  },
+  {
+    what: 'another request with the same idempotency key gets the answer of the first',
+    file: 'functions/platform/receipts.ts',
+    from: `  if (receipt.fingerprint !== fingerprintOf(request)) return 'other_body';
+`,
+    to: '',
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'the same request about another thing gets the answer about the first, and nothing is done',
+    file: 'functions/platform/receipts.ts',
+    from: '[route, params, query, bodyText]',
+    to: '[route, query, bodyText]',
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'a receipt that has expired but was not yet removed still answers',
+    file: 'functions/platform/receipts.ts',
+    from: `  if (receipt.expires_at <= epochSeconds(now)) return 'none';
+`,
+    to: '',
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'in the second a receipt expires its key can neither be used again nor be answered',
+    file: 'functions/platform/receipts.ts',
+    from: "'attribute_not_exists(pk) OR expires_at <= :now'",
+    to: "'attribute_not_exists(pk) OR expires_at < :now'",
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'two requests with one idempotency key at once both happen',
+    file: 'functions/platform/receipts.ts',
+    from: "'attribute_not_exists(pk) OR expires_at <= :now'",
+    to: "'attribute_not_exists(pk) OR expires_at >= :now'",
+    noticedBy: ['test/identity/service-account.test.ts'],
+  },
+  {
+    what: 'the secret of an answer can be had again for a day instead of ten minutes',
+    file: 'functions/platform/receipts.ts',
+    from: 'SECRETS_KEPT_SECONDS = 10 * 60',
+    to: 'SECRETS_KEPT_SECONDS = 24 * 3600',
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'a receipt keeps the secrets of an answer readable',
+    file: 'functions/platform/receipts.ts',
+    from: 'body: JSON.stringify(reply.body),',
+    to: 'body: JSON.stringify({ ...reply.body, ...reply.secrets }),',
+    noticedBy: ['test/identity/service-account.test.ts'],
+  },
+  {
+    what: 'a caller gets the answer to somebody else’s request with the same idempotency key',
+    file: 'functions/platform/keys.ts',
+    from: '`${actor}\\n${idempotencyKey}`',
+    to: 'idempotencyKey',
+    noticedBy: ['test/api/idempotency.test.ts'],
+  },
+  {
+    what: 'DynamoDB being out of reach is taken for a race and told as a conflict',
+    file: 'functions/platform/commit.ts',
+    from: `    if (write === undefined && !reasons.includes('TransactionConflict')) throw error;
+`,
+    to: '',
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'of several things that changed at once the audit tells the first alone',
+    file: 'functions/platform/change.ts',
+    from: '[change, ...(change.also ?? [])]',
+    to: '[change]',
+    noticedBy: ['test/artifacts/revoke.test.ts'],
+  },
+  {
+    what: 'an event may be too large to be pushed to a socket',
+    file: 'functions/platform/events.ts',
+    from: 'JSON.stringify(published).length > EVENT_CHARACTERS_MAX',
+    to: 'JSON.stringify(published).length > EVENT_CHARACTERS_MAX * 100',
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'a record that fails in the middle of a batch is passed over',
+    file: 'functions/platform/consumer.ts',
+    from: `      return { batchItemFailures: [{ itemIdentifier: sequenceNumber(record) }] };
+`,
+    to: '',
+    noticedBy: ['test/platform/consumer.test.ts'],
+  },
+  {
+    what: 'tickets are logged in clear',
+    file: 'functions/platform/log.ts',
+    from: '/token|ticket|secret',
+    to: '/token|secret',
+    noticedBy: ['test/platform/log.test.ts'],
+  },
+  {
+    what: 'an unknown error shows its message to the caller',
+    file: 'functions/platform/problem.ts',
+    from: '...(refusal?.detail && { detail: refusal.detail })',
+    to: '...(error instanceof Error && { detail: error.message })',
+    noticedBy: ['test/platform/problem.test.ts'],
+  },
+  {
+    what: 'a workflow does not try again what may succeed in a moment',
+    file: 'functions/platform/task.ts',
+    from: 'isTransient(error) || isRetryable(error) ?',
+    to: 'isTransient(error) && isRetryable(error) ?',
+    noticedBy: ['test/platform/consumer.test.ts'],
+  },
+  {
+    what: 'a list gives as many items at once as it is asked for',
+    file: 'functions/platform/page.ts',
+    from: ', v.transform(Number), v.maxValue(PAGE_MAX))',
+    to: ', v.transform(Number))',
+    noticedBy: ['test/identity/org.test.ts'],
+  },
+  {
+    what: 'a cursor leads to any sort key',
+    file: 'functions/platform/page.ts',
+    from: 'if (!shape.test(sortKey)) {',
+    to: 'if (sortKey === undefined) {',
+    noticedBy: ['test/identity/member.test.ts'],
+  },
+  {
+    what: 'what a batch left unread is taken for absent, so a member seems to be a stranger',
+    file: 'functions/platform/rows.ts',
+    from: `  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
+`,
+    to: '',
+    noticedBy: ['test/platform/authority.test.ts'],
+  },
+  {
+    what: 'a project’s role reaches the sibling projects',
+    file: 'functions/platform/permissions.ts',
+    from: 'grant.project_id === undefined || grant.project_id === place.project_id',
+    to: 'grant.project_id === undefined || place.project_id !== undefined',
+    noticedBy: ['test/platform/permissions.test.ts'],
+  },
+  {
+    what: 'an idempotency key may be of any length',
+    file: 'functions/platform/request.ts',
+    from: '{1,255}$/',
+    to: '+$/',
+    noticedBy: ['test/platform/api.test.ts'],
+  },
+  {
+    what: 'what a token or an invitation led to is told on the platform, not in the project it belongs to',
+    file: 'functions/platform/change.ts',
+    from: 'const place = change.place ?? {',
+    to: 'const place = {',
+    noticedBy: ['test/identity/token.test.ts'],
+  },
+  {
+    what: 'the audit does not tell from where a change was made',
+    file: 'functions/platform/change.ts',
+    from: `      source_ip: ctx.sourceIp,
+`,
+    to: '',
+    noticedBy: ['test/platform/command.test.ts'],
+  },
+  {
+    what: 'whoever’s subject is a part of an administrator’s is an administrator of the platform',
+    file: 'functions/platform/authority.ts',
+    from: "environment('PLATFORM_ADMINS').split(',').includes",
+    to: "environment('PLATFORM_ADMINS').includes",
+    noticedBy: ['test/platform/authority.test.ts'],
+  },
+  {
+    what: 'a refusal that somebody must hear of is not counted, so no alarm goes off',
+    file: 'functions/platform/endpoint.ts',
+    from: `        countRefusal(ctx.log, change.refusal.code);
+`,
+    to: '',
+    noticedBy: ['test/platform/refusal.test.ts'],
+  },
+  {
+    what: 'an execution that could not be started counts as started',
+    file: 'functions/platform/workflow.ts',
+    from: 'if (!isNamed(error, ...harmless)) throw error;',
+    to: 'if (harmless.length === 0) throw error;',
+    noticedBy: ['test/relay/relay-events.test.ts'],
+  },
+];

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api } from '../../functions/platform/api.ts';
 import type { Endpoint } from '../../functions/platform/endpoint.ts';
 import { refuse } from '../../functions/platform/errors.ts';
+import { publicApi } from '../../functions/platform/public-api.ts';
 import { selftestRoutes } from '../../functions/routes.ts';
 
 const endpoint = (run: Endpoint['run']): Endpoint => ({ kind: 'query', spec: { summary: '' }, run });
@@ -26,9 +27,11 @@ async function ask(
   headers: Record<string, string> = {},
   pathParameters = {},
   requestContext: unknown = SIGNED,
+  { sent, serving = served }: { sent?: string; serving?: typeof served } = {},
 ) {
-  const event = { routeKey, headers, pathParameters, requestContext } as unknown as APIGatewayProxyEventV2;
-  const { statusCode, headers: answered, body } = await served(event);
+  const event = { routeKey, headers, pathParameters, requestContext, body: sent };
+  const answer = await serving(event as unknown as APIGatewayProxyEventV2);
+  const { statusCode, headers: answered, body } = answer;
   return { statusCode, headers: answered ?? {}, body: JSON.parse(body ?? '') as Record<string, unknown> };
 }
 
@@ -103,5 +106,49 @@ describe('the function of a domain', () => {
       body: { status, code, correlation_id: 'look-1' },
     });
     expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
+  });
+
+  test.each([
+    ['a body over 256 KiB', {}, 'x'.repeat(256 * 1024 + 1), 413, 'request.too_large'],
+    ['a body of 256 KiB as any other', {}, 'x'.repeat(256 * 1024), 503, 'unavailable'],
+    ['a weak entity tag', { 'if-match': 'W/"3"' }, '{}', 412, 'precondition.failed'],
+    ['a version without quotes', { 'if-match': '3' }, '{}', 412, 'precondition.failed'],
+    ['two versions', { 'if-match': '"3", "4"' }, '{}', 412, 'precondition.failed'],
+    ['a key with a blank', { 'x-idempotency-key': 'a b' }, '{}', 400, 'idempotency.key_invalid'],
+    [
+      'a key of 256 characters',
+      { 'x-idempotency-key': 'x'.repeat(256) },
+      '{}',
+      400,
+      'idempotency.key_invalid',
+    ],
+  ])('takes %s for what it is', async (_, headers, sent, statusCode, code) => {
+    const answer = await ask('POST /api/v1/selftests', headers, {}, SIGNED, {
+      sent,
+    });
+    expect(answer).toMatchObject({ statusCode, body: { code } });
+  });
+});
+
+describe('the function of a domain whose every route is public', () => {
+  const table = { 'POST /open': ['open', 'public'], 'POST /closed': ['closed', 'project.write'] } as const;
+  const done = endpoint(async () => ({ status: 200, headers: {}, body: {} }));
+  const serving = publicApi(table, { open: done, closed: done });
+  const from = (sourceIp: string) => ({ http: { sourceIp } });
+
+  test('counts who asks by their address', async () => {
+    const { statusCode, headers } = await ask('POST /open', {}, {}, from('198.51.100.7'), { serving });
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({
+      'ratelimit-policy': '"token";q=60;w=60',
+      ratelimit: expect.stringContaining('r=59') as string,
+    });
+  });
+
+  test('keeps a route closed that asks for a permission', async () => {
+    expect(await ask('POST /closed', {}, {}, from('198.51.100.8'), { serving })).toMatchObject({
+      statusCode: 401,
+      body: { code: 'auth.missing' },
+    });
   });
 });

@@ -2,6 +2,8 @@ import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { queueConsumer, streamConsumer } from '../../functions/platform/consumer.ts';
+import { refuse } from '../../functions/platform/errors.ts';
+import { task } from '../../functions/platform/task.ts';
 
 const Image = v.object({ id: v.object({ S: v.string() }) });
 const Body = v.strictObject({ id: v.string() });
@@ -73,5 +75,20 @@ describe('a queue consumer', () => {
     let sent: Date | undefined;
     await queueConsumer(Body, async (_ctx, _body, { sentAt }) => void (sent = sentAt))(queueOf('{"id":"a"}'));
     expect(sent?.getTime()).toBe(1794800000123);
+  });
+});
+
+describe('a step of a workflow', () => {
+  const named = (name: string) => Object.assign(new Error('no'), { name });
+
+  test.each([
+    ['a service that is busy', named('ThrottlingException'), 'unavailable'],
+    ['a refusal that may pass', refuse('registry.unavailable'), 'unavailable'],
+    ['a refusal that will not', refuse('version.unknown'), 'version.unknown'],
+    ['a missing right', named('AccessDeniedException'), 'AccessDeniedException'],
+    ['a bug', new TypeError('no'), 'TypeError'],
+  ])('fails by the name the workflow goes by: %s', async (_, error, name) => {
+    const step = task(v.object({}), () => Promise.reject(error));
+    await expect(step({})).rejects.toMatchObject({ name });
   });
 });

@@ -26,7 +26,10 @@ const audited = async (): Promise<unknown[]> =>
     .filter(({ action }) => action === 'test.thing.try')
     .map(({ subject }) => subject);
 
+const logged: string[] = [];
+
 beforeAll(async () => {
+  process.stdout.write = (chunk: string | Uint8Array) => logged.push(String(chunk)) > 0;
   world = await openWorld();
 });
 
@@ -38,6 +41,10 @@ test('a refusal that must be heard of is written down and still a refusal', asyn
     code: 'request.conflict',
   });
   expect(await audited()).toEqual(['thing:true']);
+  // The alarms count it.
+  expect(logged.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { code: 'request.conflict', written_refusals: 1 },
+  ]);
 });
 
 test('it leaves no receipt: the same request may succeed later', async () => {

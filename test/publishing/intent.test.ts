@@ -1,6 +1,6 @@
 import { DescribeRepositoriesCommand, ECRClient } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { judgeUnwrap } from '../../functions/publishing/intent.ts';
+import { judgeUnwrap, unwrapped } from '../../functions/publishing/intent.ts';
 import { planTrustPolicy } from '../../functions/artifacts/trust-policy.ts';
 import { findTrustPolicyAndHead, saveTrustPolicy } from '../../functions/artifacts/trust-store.ts';
 import type { Project } from '../../functions/identity/project.ts';
@@ -50,6 +50,23 @@ const unwrap = (intent_id: string, wrapping_token: string, key = newId()): Promi
     token: admin.token,
     headers: { 'x-idempotency-key': key },
   });
+
+interface Credential {
+  repository: string;
+  username: string;
+  password: string;
+  expires_at: string;
+}
+
+/** What the registry would let its holder do in these repositories. */
+async function allowed({ username, password }: Credential, repositories: string[]): Promise<unknown[]> {
+  const url = new URL(world.services.realm);
+  for (const name of repositories) url.searchParams.append('scope', `repository:${name}:pull,push`);
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const answer = (await (await fetch(url, { headers: { authorization } })).json()) as { token: string };
+  const { access = new Map() } = (await world.services.tokens.read(`Bearer ${answer.token}`)) ?? {};
+  return [...access].map(([name, actions]) => ({ name, actions }));
+}
 
 const show = async (intent_id: string) =>
   (await world.call(GET, { params: { project_id: project.id, intent_id }, token: admin.token }))
@@ -130,6 +147,15 @@ describe('a publish intent', () => {
     });
   });
 
+  test('keeps its repository open for a credential that is unwrapped at the last moment', async () => {
+    const app_slug = scene.slug();
+    const { expires_at } = (await create({ app_slug })).body as { expires_at: string };
+    const row = await world.get({ pk: 'REPOSITORIES', sk: `gpuaas/apps/${project.slug}/${app_slug}` });
+    const { intent } = await announce(scene, project, { open_until: expires_at });
+    const latest = unwrapped({ ...intent, credential_ttl_seconds: 3600 }, 'user:x', new Date(expires_at));
+    expect(row).toMatchObject({ open_until: latest.credential_expires_at });
+  });
+
   test('for a file tells where to upload it instead', async () => {
     const app_slug = scene.slug();
     const answer = await create({ app_slug, artifact_kind: 'blob', artifact_name: 'weights' });
@@ -185,6 +211,15 @@ describe('a publish intent', () => {
     expect((await create({}, place)).body).toMatchObject({ code: 'project.archived' });
   });
 
+  test('is refused in a project that was archived a moment ago, though it is remembered as active', async () => {
+    const place = await scene.place();
+    expect((await create({}, place)).status).toBe(201);
+    await scene.archive(place.project);
+    expect((await create({}, place)).body).toMatchObject({ code: 'project.archived' });
+    const rows = await world.items(`PROJECT#${place.project.id}`);
+    expect(rows.filter(({ sk }) => String(sk).startsWith('INTENT#'))).toHaveLength(1);
+  });
+
   test('may be for an app of the platform or one to come, not for somebody else’s', async () => {
     const theirs = await scene.app((await scene.place()).project);
     const platforms = await scene.app();
@@ -228,6 +263,29 @@ describe('a credential', () => {
       unwrapped_by: `user:${admin.id}`,
       credential_expires_at: expires_at,
     });
+  });
+
+  test('pushes to its own repository, and neither pulls nor pushes anywhere else', async () => {
+    const { repository: sibling } = (await create({})).body as Credential;
+    const { id, wrapping_token, repository } = (await create({})).body as Shown & Credential;
+    const credential = (await unwrap(id, wrapping_token)).body as Credential;
+    expect(await allowed(credential, [repository, sibling])).toEqual([
+      { name: repository, actions: ['push'] },
+    ]);
+  });
+
+  test('pushes for as long as was asked for, and no longer', async () => {
+    const { id, wrapping_token } = (await create({ credential_ttl_seconds: 60 })).body as Shown;
+    const credential = (await unwrap(id, wrapping_token)).body as Credential;
+    const { repository, expires_at } = credential;
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(expires_at) - 1000 });
+    try {
+      expect(await allowed(credential, [repository])).toHaveLength(1);
+      vi.setSystemTime(Date.parse(expires_at) + 1000);
+      expect(await allowed(credential, [repository])).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('is told again to who lost the answer, and to nobody else', async () => {

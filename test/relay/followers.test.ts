@@ -1,6 +1,7 @@
 import type { APIGatewayProxyWebsocketEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readFeed } from '../../functions/identity/event-store.ts';
+import { dynamo } from '../../functions/platform/clients.ts';
 import { commit } from '../../functions/platform/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { serviceAccountKey, userKey } from '../../functions/platform/keys.ts';
@@ -10,6 +11,7 @@ import { handler as connect } from '../../functions/socket/connect.ts';
 import { handler as disconnect } from '../../functions/socket/disconnect.ts';
 import { issueTicket } from '../../functions/socket/issue-ticket.ts';
 import { handler as message } from '../../functions/socket/message.ts';
+import { saveConnection, subscribe } from '../../functions/socket/store.ts';
 import type { Holder } from '../../functions/socket/ticket.ts';
 import { openRelayWorld, type RelayWorld } from './relay-world.ts';
 
@@ -122,6 +124,58 @@ describe('who follows a project', () => {
       expect(told.filter((id) => !known.has(id))).toEqual([]);
       expect(eventsTo(follower)).toEqual(told.filter((id) => eventsTo(follower).includes(id)));
     }
+  });
+
+  test('finds before their position what happens while they are being listed', async () => {
+    const connection = await open();
+    let between: string[] | undefined;
+    dynamo().middlewareStack.add(
+      (next) => async (args) => {
+        const { Item } = args.input as { Item?: { pk?: unknown } };
+        if (String(Item?.pk).startsWith('TOPIC#')) between ??= await happen('a.b.between');
+        return next(args);
+      },
+      { step: 'initialize', name: 'between' },
+    );
+    await send(connection, { action: 'subscribe' });
+    dynamo().middlewareStack.remove('between');
+    expect(between).toHaveLength(1);
+    expect(eventsTo(connection)).toEqual([]);
+    expect(subscribedTo(connection)).toMatchObject({ position: 1 });
+  });
+
+  test('is one of many, and all of them hear of it', async () => {
+    const topic = eventTopic(place.project_id);
+    const followers = Array.from({ length: 201 }, () => newId());
+    await Promise.all(
+      followers.map(async (id) => {
+        await world.put({ ...userKey(id), grants: [{ role: 'viewer', ...place }] });
+        await subscribe(id, { topic, holder: { kind: 'user', id, everywhere: false } }, new Date());
+      }),
+    );
+    const [id] = await happen('a.b.c');
+    expect(followers.filter((follower) => eventsTo(follower)[0] !== id)).toEqual([]);
+  });
+
+  test('is told nothing, and cannot subscribe, after the time in which the gateway closes a connection', async () => {
+    const admission = { topic: eventTopic(place.project_id), holder: ADMINISTRATOR };
+    const longAgo = new Date(Date.now() - 3 * 3600_000);
+    const [late, later] = [newId(), newId()];
+    await subscribe(late, admission, longAgo);
+    await saveConnection(later, admission, longAgo);
+    await happen('a.b.c');
+    await send(later, { action: 'subscribe' });
+    expect(eventsTo(late)).toEqual([]);
+    expect(toldTo(later)).toMatchObject([{ type: 'problem', problem: { code: 'connection.unknown' } }]);
+  });
+
+  test('hears nothing on a connection that is nobody’s', async () => {
+    const connection = newId();
+    const admission = { topic: eventTopic(place.project_id) };
+    await saveConnection(connection, admission, new Date());
+    await send(connection, { action: 'subscribe' });
+    await happen('a.b.c');
+    expect(eventsTo(connection)).toEqual([]);
   });
 
   test('may subscribe again to learn whether they missed something', async () => {

@@ -141,6 +141,16 @@ describe('the relay', () => {
     expect(onBus(calm.project_id).map(({ event_id }) => event_id)).toContain(calmId);
   });
 
+  test('comes again to what DynamoDB was too busy to read, and does not take it for gone', async () => {
+    const place = newPlace();
+    const ids = await world.say(place, 'a.b.first', 'a.b.second');
+    const records = await world.take();
+    world.beTooBusyToRead(1);
+    expect(await world.deliver(records)).toEqual([]);
+    expect(await onFeed(place.project_id)).toEqual(numbered(ids));
+    expect(firsts(onBus(place.project_id).map(({ event_id }) => event_id))).toEqual(ids);
+  });
+
   test('gives up an event nobody can read, and that one alone', async () => {
     const [place, other] = [newPlace(), newPlace()];
     const [first = '', bad = '', last = ''] = [
@@ -165,6 +175,15 @@ describe('the relay', () => {
     await world.handler({ Records: records });
     await world.handler({ Records: records });
     expect(world.started.filter((name) => name === run.id)).toEqual([run.id]);
+  });
+
+  test('tries again an execution that could not be started', async () => {
+    const run = await requestedSelftest();
+    await world.say({}, SelftestRequested(run));
+    const records = await world.take();
+    world.refuseToStart(1);
+    expect(await world.deliver(records)).toEqual([]);
+    expect(world.started).toContain(run.id);
   });
 
   test('passes over rows that are gone', async () => {

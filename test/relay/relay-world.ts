@@ -48,6 +48,7 @@ export async function openRelayWorld() {
   const broken = new Set<string>();
   const started: string[] = [];
   let busRefusals = 0;
+  let startRefusals = 0;
 
   const refusingBus: Service = {
     ...bus,
@@ -76,6 +77,10 @@ export async function openRelayWorld() {
     access: () => [],
     async handle(request) {
       const { name = '' } = jsonBody<{ name?: string }>(request);
+      if (startRefusals > 0) {
+        startRefusals -= 1;
+        throw new AwsError('ExecutionLimitExceeded', 'Too many run.');
+      }
       if (started.includes(name)) throw new AwsError('ExecutionAlreadyExists', 'It runs.');
       started.push(name);
       return jsonAnswer({ executionArn: name, startDate: 0 });
@@ -119,6 +124,18 @@ export async function openRelayWorld() {
     if (isAnswered) await next(args);
     throw new Died();
   };
+  let busyReads = 0;
+  // DynamoDB answers so when it is asked for more than it can read at the moment.
+  dynamo().middlewareStack.add(
+    (next) => async (args) => {
+      const { RequestItems } = args.input as { RequestItems?: Record<string, unknown> };
+      const answer = await next(args);
+      if (RequestItems === undefined || busyReads === 0) return answer;
+      busyReads -= 1;
+      return { ...answer, output: { ...answer.output, Responses: {}, UnprocessedKeys: RequestItems } };
+    },
+    { step: 'initialize', name: 'busy', priority: 'high' },
+  );
   for (const client of [dynamo(), eventBridge(), socketPosts(), stepFunctions()]) {
     const stack = client.middlewareStack as unknown as { add(layer: Middleware, options: object): void };
     stack.add(mortal, { step: 'initialize', name: 'mortal' });
@@ -131,6 +148,8 @@ export async function openRelayWorld() {
     started,
     bus: () => bus.recent().map(({ bus: name, source, ...event }) => ({ name, source, ...event })),
     refuseOnBus: (times: number) => void (busRefusals = times),
+    refuseToStart: (times: number) => void (startRefusals = times),
+    beTooBusyToRead: (times: number) => void (busyReads = times),
     forgetFacts: () => facts.clear(),
     put: (item: Record<string, unknown>) =>
       table.send(new PutCommand({ TableName: dynamodb.table, Item: item })).then(() => undefined),

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { CreateRepositoryCommand } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attach, type Attachment } from '../../sdk/attach.ts';
@@ -223,6 +225,33 @@ describe('other registries', () => {
     expect(sent[3]?.url).toBe(
       `https://store.example/up?a=1&digest=${encodeURIComponent(digestOf(manifest))}`,
     );
+  });
+
+  test.each(['localhost.example', '127.0.0.1.example'])(
+    'one that is merely called like this machine is asked over TLS: %s',
+    async (host) => {
+      const asked: string[] = [];
+      const send: typeof fetch = async (input) => {
+        asked.push(new Request(input).url);
+        return found();
+      };
+      await openRegistry({ host, fetch: send }).getManifest('a', digestOf(manifest));
+      expect(asked).toEqual([expect.stringMatching(/^https:/)]);
+    },
+  );
+
+  test('one that leads a push elsewhere is not followed', async () => {
+    const paths: string[] = [];
+    const server = createServer(({ url = '' }, response) => {
+      paths.push(url);
+      response.writeHead(url === '/elsewhere' ? 201 : 307, { location: '/elsewhere' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const registry = openRegistry({ host: `127.0.0.1:${port}`, retryMs: 1 });
+    const pushing = registry.putManifest('a', 'latest', { mediaType: 'a/b', bytes: manifest });
+    await expect(pushing.finally(() => server.close())).rejects.toMatchObject({ kind: 'failed' });
+    expect(paths).not.toContain('/elsewhere');
   });
 
   test('one that is busy is asked again, three times in all', async () => {

@@ -113,6 +113,13 @@ test('an address that was changed is a matter of rights, and a store that is awa
   await expect(away).rejects.toThrow('does not answer');
 });
 
+test('a file whose signature cannot be uploaded is not uploaded either', async () => {
+  const intent = { ...(await intentFor('fifth', sha256)), signature_upload_path: 'http://127.0.0.1:1/' };
+  const uploaded = uploadFile({ path: file, intent, signature: Buffer.from('{}') });
+  await expect(uploaded).rejects.toThrow('does not answer');
+  await expect(stored('fifth')).rejects.toMatchObject({ name: 'NoSuchKey' });
+});
+
 /** As an authority certifies a key whose private half it never sees. */
 async function chainFor(KeyId: string): Promise<string> {
   const { PublicKey } = await new KMSClient(world.asOperator()).send(new GetPublicKeyCommand({ KeyId }));

@@ -1,4 +1,4 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../../functions/platform/actor.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
@@ -10,7 +10,15 @@ import { describeTopic } from '../../functions/socket/describe-topic.ts';
 import { redeemTicket } from '../../functions/socket/store.ts';
 import { getSelftest } from '../../functions/selftest/get-selftest.ts';
 import { requestSelftest } from '../../functions/selftest/request-selftest.ts';
-import type { SelftestView } from '../../functions/selftest/selftest.ts';
+import { failureAt, type SelftestView } from '../../functions/selftest/selftest.ts';
+import {
+  beginSelftest,
+  endSelftest,
+  failSelftest,
+  findSelftest,
+  markRescued,
+  recordHop,
+} from '../../functions/selftest/store.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 
 const TEAM: Actor = { kind: 'platform_team', id: 'arn:aws:iam::123456789012:user/someone' };
@@ -67,7 +75,8 @@ describe('a request for a self-test', () => {
       subject: `selftest:${body.id}`,
       actor: expect.stringContaining('someone') as string,
     });
-    expect(JSON.stringify([event, audit])).not.toContain(body.ticket);
+    const { Items: everything } = await dynamo().send(new ScanCommand({ TableName: controlTable() }));
+    expect(JSON.stringify(everything)).not.toContain(body.ticket);
     expect(await redeemTicket(body.ticket ?? '', new Date())).toEqual({ topic: `selftest/${body.id}` });
   });
 
@@ -96,6 +105,36 @@ describe('a run', () => {
     const read = await getSelftest.run(createContext('look-1'), request(undefined, { selftest_id: body.id }));
     expect(read.body).toEqual(view);
     expect(await describeTopic(`selftest/${body.id}`)).toEqual({ selftest: view });
+  });
+
+  test('that has ended keeps its first verdict, and notes one failure that came after', async () => {
+    const { id } = (await ask(newId())).body;
+    const [early, late] = [new Date('2026-11-20T12:00:00.000Z'), new Date('2026-11-20T12:00:09.000Z')];
+    await beginSelftest(id, early);
+    expect(await endSelftest(id, { status: 'passed' }, early)).toBe(true);
+    expect(await endSelftest(id, { status: 'passed' }, late)).toBe(false);
+    await failSelftest(id, failureAt('pushed', 'first', ''), late);
+    await failSelftest(id, failureAt('pushed', 'second', ''), late);
+    expect(await findSelftest(id)).toMatchObject({
+      status: 'passed',
+      ended_at: early.toISOString(),
+      failure: { code: 'first' },
+    });
+  });
+
+  test('that waits is rescued once, and one that runs never', async () => {
+    const [waiting, running] = [(await ask(newId())).body.id, (await ask(newId())).body.id];
+    expect(await markRescued(waiting, new Date())).toBe(true);
+    expect(await markRescued(waiting, new Date())).toBe(false);
+    await beginSelftest(running, new Date());
+    expect(await markRescued(running, new Date())).toBe(false);
+  });
+
+  test('keeps the first time of a hop', async () => {
+    const { id } = (await ask(newId())).body;
+    await recordHop(id, 'streamed', new Date('2026-11-20T12:00:00.000Z'));
+    await recordHop(id, 'streamed', new Date('2026-11-20T12:00:09.000Z'));
+    expect((await findSelftest(id))?.hops['streamed']).toBe('2026-11-20T12:00:00.000Z');
   });
 
   test('nobody requested is not found, and a topic of another kind tells nothing', async () => {

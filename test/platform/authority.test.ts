@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dynamo } from '../../functions/platform/clients.ts';
+import { openScene, type Scene } from '../api/scene.ts';
+import { ADMIN, openWorld, type World } from '../api/world.ts';
+
+const ROUTE = 'GET /api/v1/orgs/{org_id}';
+
+let world: World;
+let scene: Scene;
+let isBusy = false;
+
+beforeAll(async () => {
+  process.stdout.write = () => true;
+  world = await openWorld();
+  scene = openScene(world);
+  // DynamoDB answers so when it is asked for more than it can read at the moment.
+  dynamo().middlewareStack.add(
+    (next) => async (args) => {
+      const { RequestItems } = args.input as { RequestItems?: Record<string, unknown> };
+      const answer = await next(args);
+      if (!isBusy || RequestItems === undefined) return answer;
+      return { ...answer, output: { ...answer.output, Responses: {}, UnprocessedKeys: RequestItems } };
+    },
+    { step: 'initialize', name: 'busy', priority: 'high' },
+  );
+});
+
+afterAll(() => world.close());
+
+const look = async (org_id: string, token: string) => world.call(ROUTE, { params: { org_id }, token });
+
+async function whileBusy<T>(work: () => Promise<T>): Promise<T> {
+  isBusy = true;
+  return work().finally(() => (isBusy = false));
+}
+
+test('what was given to a caller works at once, though they were refused a moment ago', async () => {
+  const { org } = await scene.place();
+  const { id, token } = await scene.person();
+  expect((await look(org.id, token)).status).toBe(404);
+  const grants = [{ role: 'viewer', org_id: org.id }];
+  await world.put({ pk: `USER#${id}`, sk: 'USER', id, grants, version: 1 });
+  expect((await look(org.id, token)).status).toBe(200);
+});
+
+test('an administrator of the platform is who is named as one, and nobody whose name is a part of it', async () => {
+  const isAdmin = async (subject: string): Promise<boolean> => {
+    const { body } = await world.call('GET /api/v1/me', { token: await world.issuer.token(subject) });
+    return (body as { permissions: string[] }).permissions.length > 0;
+  };
+  expect(await isAdmin(ADMIN)).toBe(true);
+  for (const subject of [ADMIN.slice(1), ADMIN.slice(0, -1), ADMIN.toUpperCase(), `${ADMIN},x`])
+    expect(await isAdmin(subject), subject).toBe(false);
+});
+
+test('a caller is told their own limit and that of the organisation they ask about', async () => {
+  const { org, admin } = await scene.place();
+  const { headers } = await look(org.id, admin.token);
+  expect(headers['ratelimit-policy']).toBe('"principal";q=200;w=4, "org";q=1000;w=5');
+  expect(headers['ratelimit']).toContain('"principal";r=199;');
+});
+
+test('what DynamoDB is too busy to read is not taken for absent', async () => {
+  const { org, admin } = await scene.place();
+  world.forgetFacts();
+  expect(await whileBusy(() => look(org.id, admin.token))).toMatchObject({
+    status: 503,
+    body: { code: 'unavailable', retryable: true },
+  });
+  expect((await look(org.id, admin.token)).status).toBe(200);
+  const askWhoIAm = () => world.call('GET /api/v1/me', { token: admin.token });
+  expect((await whileBusy(askWhoIAm)).status).toBe(503);
+  expect((await askWhoIAm()).status).toBe(200);
+});
