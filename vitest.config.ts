@@ -9,16 +9,27 @@ const common = {
 
 export default defineConfig({
   test: {
-    // Two cores run the engines and the tests; more files at once would only wait for each other.
-    maxWorkers: 2,
+    // One more than there are cores: many tests wait, for a queue to show a message or a lease to end.
+    maxWorkers: 3,
     projects: [
+      // What functions are made of keeps its clients for the life of a process: each file has one of its own.
       {
         test: {
           ...common,
-          name: 'parts',
+          name: 'domains',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/faults/**'],
+          exclude: ['test/{bin,contract,docs,e2e,faults,lib,local,mutants,sdk}/**', 'test/*.test.ts'],
           globalSetup: ['test/system-parts.ts'],
+        },
+      },
+      // The rest has nothing that lasts, and need not be loaded again for each file.
+      {
+        test: {
+          ...common,
+          name: 'engine',
+          include: ['test/{bin,contract,docs,lib,local,mutants,sdk}/**/*.test.ts', 'test/*.test.ts'],
+          globalSetup: ['test/system-parts.ts'],
+          isolate: false,
         },
       },
       {

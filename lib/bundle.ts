@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { buildSync } from 'esbuild';
+import { buildSync, type OutputFile } from 'esbuild';
 import { buildOpenapi } from './openapi.ts';
 
 export const ROOT = resolve(import.meta.dirname, '..');
@@ -28,6 +28,7 @@ const UNREACHED = [
 
 export type Entry = `functions/${string}.ts`;
 
+/** By entry, the folder its bundle was written to. */
 type Bundles = Map<string, string>;
 
 const bundlesOfApp = new WeakMap<IConstruct, Bundles>();
@@ -43,12 +44,25 @@ export function bundledCode(scope: IConstruct, entry: Entry): Code {
   return Code.fromAsset(folder);
 }
 
-// All in one go: esbuild then parses the SDK once instead of once a function.
 function bundleAll(folder: string): Bundles {
+  bundled ??= bundle();
+  return new Map(
+    bundled.map(({ path, contents }) => {
+      const entry = join('functions', basename(dirname(path)), basename(path, '.js') + '.ts');
+      return [entry, writeBundle(folder, contents)];
+    }),
+  );
+}
+
+/** Kept for the next app of this process: what is bundled are the sources it has loaded. */
+let bundled: OutputFile[] | undefined;
+
+// All in one go: esbuild then parses the SDK once instead of once a function.
+function bundle(): OutputFile[] {
   const entries = globSync('functions/*/*.ts', { cwd: ROOT })
     .filter((entry) => HANDLER.test(readFileSync(join(ROOT, entry), 'utf8')))
     .sort();
-  const { outputFiles } = buildSync({
+  return buildSync({
     absWorkingDir: ROOT,
     entryPoints: entries,
     outbase: '.',
@@ -67,13 +81,7 @@ function bundleAll(folder: string): Bundles {
     define: { OPENAPI_DOCUMENT: JSON.stringify(JSON.stringify(buildOpenapi())) },
     legalComments: 'none',
     logLevel: 'warning',
-  });
-  return new Map(
-    outputFiles.map(({ path, contents }) => {
-      const entry = join('functions', basename(dirname(path)), basename(path, '.js') + '.ts');
-      return [entry, writeBundle(folder, contents)];
-    }),
-  );
+  }).outputFiles;
 }
 
 // The folder is named by content: CDK remembers a folder it has seen and would miss an edit made in place.

@@ -15,7 +15,9 @@ const SHARED = 'TEST_DYNAMODB_URL';
 /** What the tests run on: `DYNAMODB=aws npm test` asks AWS's own DynamoDB Local for a second opinion. */
 export const TEST_ENGINE = chooseDynamoDb(DYNAMODB_ENGINES.find((name) => name === process.env['DYNAMODB']));
 
-export async function shareDynamoDb(): Promise<{ stop(): Promise<void> }> {
+/** For all files of a run, whichever part of it asks first. */
+export async function shareDynamoDb(): Promise<{ stop(): Promise<void> } | undefined> {
+  if (process.env[SHARED] !== undefined) return undefined;
   const engine = await startTestDynamoDb();
   process.env[SHARED] = engine.url;
   return engine;

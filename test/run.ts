@@ -1,7 +1,8 @@
 // `npm test`, with everything vitest takes, or with the names of domains: their own tests, what walks the routes asked
 // about their routes alone, and their end-to-end tests.
 
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 import { routes } from '../functions/routes.ts';
@@ -16,6 +17,12 @@ const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]
 const domains = filter.filter(isDomain);
 const answering = domains.filter((domain) => withRoutes.has(domain));
 if (answering.length > 0) process.env[DOMAINS] = answering.join();
+
+// Whatever a test writes goes with the run. Others than root have to get there, too.
+const folder = mkdtempSync(join(tmpdir(), 'gpuaas-test-'));
+chmodSync(folder, 0o755);
+process.env['TMPDIR'] = folder;
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const vitest = await startVitest(
   [

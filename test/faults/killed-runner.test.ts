@@ -19,13 +19,12 @@ console.log('ready');
 `;
 
 test('a runner that is killed leaves no platform behind', async () => {
-    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', RUNNER];
-    const runner = spawn(process.execPath, [...args, dataDir, inject('assembly')]);
-    let output = '';
-    runner.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await until(() => output.includes('ready'), 'the platform to be ready', 120);
-    expect(childrenOf(dataDir).length).toBeGreaterThan(2);
-    runner.kill('SIGKILL');
-    await until(() => childrenOf(dataDir).length === 0, 'everything to be gone', 60);
-  },
-);
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', RUNNER];
+  const runner = spawn(process.execPath, [...args, dataDir, inject('assembly')]);
+  let output = '';
+  runner.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await until(() => output.includes('ready'), 'the platform to be ready', 120);
+  expect(childrenOf(dataDir).length).toBeGreaterThan(2);
+  runner.kill('SIGKILL');
+  await until(() => childrenOf(dataDir).length === 0, 'everything to be gone', 60);
+});

@@ -1,29 +1,28 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { VARIABLES } from '../../functions/platform/environment.ts';
 import { routes, tables } from '../../functions/routes.ts';
 import { ROOT } from '../../lib/bundle.ts';
-import { bundleOf, ofType, type Resource, synthesize } from './synthesized.ts';
+import { synthesize } from '../../lib/local/synthesize.ts';
+import { bundleOf, ofType, readResources, type Resource, synthesizedApp } from './synthesized.ts';
 
 const BYTES_MAX = 450_000;
 
-const first = synthesize({ validate: false });
-const again = synthesize({ validate: false });
+const first = synthesizedApp();
 const functions = ofType(first.platform, 'AWS::Lambda::Function');
-
-afterAll(() => {
-  first.remove();
-  again.remove();
-});
 
 const nameOf = (fn: Resource) => String(fn.Properties.FunctionName).replace('GpuaasPlatform-', '');
 
 describe('bundles', () => {
-  test('have the same hash in every synthesis, so nothing is deployed that did not change', () => {
+  test('have the same hash in every synthesis, so nothing is deployed that did not change', async () => {
+    const again = mkdtempSync(join(tmpdir(), 'gpuaas-synth-again-'));
+    await synthesize(again);
     const hashes = (platform: Record<string, Resource>) =>
       ofType(platform, 'AWS::Lambda::Function').map(([, fn]) => fn.Properties.Code.S3Key as string);
-    expect(hashes(again.platform)).toEqual(hashes(first.platform));
+    expect(hashes(readResources(again, 'GpuaasPlatform'))).toEqual(hashes(first.platform));
+    rmSync(again, { recursive: true });
   });
 
   test('are deployed for every file that exports a handler, and under its name', () => {

@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ASSERTION_PARTITIONS } from '../../functions/identity/service-account-keys.ts';
 import { AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS } from '../../functions/platform/keys.ts';
 import { ANY_RESOURCE, PREFIXES } from '../../lib/wildcards.ts';
-import { ofType, synthesize } from './synthesized.ts';
+import { ofType, synthesizedApp } from './synthesized.ts';
 
 interface Statement {
   Action: string | string[];
@@ -10,9 +10,7 @@ interface Statement {
   Condition?: Record<string, Record<string, string[]>>;
 }
 
-const { platform, data, remove } = synthesize({ validate: false });
-
-afterAll(remove);
+const { platform, data } = synthesizedApp();
 
 const grants = ofType({ ...data, ...platform }, 'AWS::IAM::Policy').flatMap(([policy, { Properties }]) =>
   (Properties.PolicyDocument.Statement as Statement[]).flatMap((statement) =>

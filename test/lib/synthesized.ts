@@ -42,6 +42,13 @@ export function synthesize(
   }
 }
 
+let app: Synthesized | undefined;
+
+/** The app as it is, for everybody who only looks at it; it goes with the run. */
+export function synthesizedApp(): Synthesized {
+  return (app ??= synthesize({ validate: false }));
+}
+
 /** For one test alone. */
 export function synthesizeOnce(...options: Parameters<typeof synthesize>): Synthesized {
   const synthesized = synthesize(...options);
@@ -59,7 +66,7 @@ export function bundleOf(outdir: string, fn: Resource): string {
   return readFileSync(join(outdir, `asset.${hash}`, 'index.mjs'), 'utf8');
 }
 
-function readResources(outdir: string, stack: string): Record<string, Resource> {
+export function readResources(outdir: string, stack: string): Record<string, Resource> {
   const template = JSON.parse(readFileSync(join(outdir, `${stack}.template.json`), 'utf8')) as {
     Resources: Record<string, Resource>;
   };

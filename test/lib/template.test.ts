@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { ofType, synthesize } from './synthesized.ts';
+import { describe, expect, test } from 'vitest';
+import { ofType, synthesizedApp } from './synthesized.ts';
 
-const { outdir, data, platform, remove } = synthesize({ validate: false });
+const { outdir, data, platform } = synthesizedApp();
 const all = { ...data, ...platform };
 const functions = ofType(platform, 'AWS::Lambda::Function');
 const mappings = ofType(platform, 'AWS::Lambda::EventSourceMapping');
@@ -12,8 +12,6 @@ const alarms = ofType(platform, 'AWS::CloudWatch::Alarm').map(([, { Properties }
 const onSchedule = ofType(platform, 'AWS::Scheduler::Schedule').map(
   ([, { Properties }]) => Properties.Target.Arn['Fn::GetAtt'][0] as string,
 );
-
-afterAll(remove);
 
 describe('the template', () => {
   test('holds no custom resource, which only the cloud could run', () => {

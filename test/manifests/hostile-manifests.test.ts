@@ -5,6 +5,7 @@ import { exceededBound } from '../../functions/manifests/manifest-bounds.ts';
 import { parseYaml } from '../../functions/manifests/manifest-text.ts';
 import { readManifest } from '../../functions/manifests/manifest.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
+import { DEEP } from '../deep.ts';
 import { type HostileManifest, manifestOf } from './hostile-manifests/case.ts';
 import { CONTENT_CASES, SECRETS } from './hostile-manifests/contents.ts';
 import { SCHEMA_CASES } from './hostile-manifests/schemas.ts';
@@ -113,7 +114,7 @@ describe('A hostile manifest', () => {
           expect(readManifest(twice)).toBeDefined();
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: DEEP ? 3000 : 300 },
     );
   });
 
