@@ -13,7 +13,7 @@ import {
 const SHARED = 'TEST_DYNAMODB_URL';
 
 /** What the tests run on: `DYNAMODB=aws npm test` asks AWS's own DynamoDB Local for a second opinion. */
-export const TEST_ENGINE = chooseDynamoDb(DYNAMODB_ENGINES.find((name) => name === process.env['DYNAMODB']));
+const TEST_ENGINE = chooseDynamoDb(DYNAMODB_ENGINES.find((name) => name === process.env['DYNAMODB']));
 
 /** For all files of a run, whichever part of it asks first. */
 export async function shareDynamoDb(): Promise<{ stop(): Promise<void> } | undefined> {

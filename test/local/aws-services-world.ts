@@ -116,7 +116,7 @@ export async function openAwsServices(
   };
 }
 
-export const NO_DYNAMODB: DynamoDbConnection = {
+const NO_DYNAMODB: DynamoDbConnection = {
   ...DYNAMODB_TRAITS.dynoxide,
   url: 'http://127.0.0.1:1',
 };
