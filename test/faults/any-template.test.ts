@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Duration, type Stack } from 'aws-cdk-lib';
-import { type HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
+import { App, DefaultStackSynthesizer, Duration, Stack } from 'aws-cdk-lib';
+import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -10,8 +10,6 @@ import { Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acknowledge } from '../../lib/acknowledge.ts';
-import { buildApp } from '../../lib/app.ts';
 import { startCopy, type PlatformCopy } from '../e2e/platform-copy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gpuaas-any-'));
@@ -31,7 +29,7 @@ export const handler = async (event) => {
   return { note: Item.note.S, message: Messages[0].Body };
 };`;
 
-/** What somebody would write in lib/: a table, a queue, a function and a route, and nothing anywhere else. */
+/** What somebody would write in lib/, and nothing anywhere else: of what the platform is made of, this has nothing. */
 function addNotes(stack: Stack): void {
   const code = join(folder, 'code');
   mkdirSync(code);
@@ -46,10 +44,6 @@ function addNotes(stack: Stack): void {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
   });
-  // What cdk-nag wants of a real addition is beside the point here.
-  for (const rule of ['DDB3', 'SQS3', 'SQS4', 'APIG4', 'L1']) {
-    acknowledge(stack, `AwsSolutions-${rule}`, 'Lives as long as a test.');
-  }
   const table = new Table(stack, 'Notes', {
     partitionKey: { name: 'id', type: AttributeType.STRING },
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
@@ -70,8 +64,7 @@ function addNotes(stack: Stack): void {
     timeout: Duration.seconds(20),
     environment: { TABLE: table.tableName, QUEUE: queue.queueUrl },
   });
-  const api = stack.node.findChild('Api').node.findChild('Api') as HttpApi;
-  api.addRoutes({
+  new HttpApi(stack, 'Api').addRoutes({
     path: '/notes/{id}',
     methods: [HttpMethod.PUT],
     integration: new HttpLambdaIntegration('Notes', notes),
@@ -79,8 +72,13 @@ function addNotes(stack: Stack): void {
 }
 
 beforeAll(async () => {
-  const app = buildApp({ outdir: assembly, context: { oidc_issuer: 'http://127.0.0.1:1/_oidc' } });
-  addNotes(app.node.findChild('GpuaasPlatform') as Stack);
+  const app = new App({
+    outdir: assembly,
+    analyticsReporting: false,
+    treeMetadata: false,
+    defaultStackSynthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
+  });
+  addNotes(new Stack(app, 'Notes'));
   app.synth();
   copy = await startCopy({ dataDir: join(folder, 'data'), assembly });
 });
@@ -90,15 +88,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a table, a queue and a route added in CDK only are served without a change of the engine', async () => {
+test('a table, a queue and a route that the engine has never heard of are served as CDK declares them', async () => {
   const response = await fetch(`${copy?.ready.api_url}/notes/7`, {
     method: 'PUT',
     body: 'remember',
     headers: { 'content-type': 'text/plain' },
   });
   expect(await response.json()).toEqual({ note: 'remember', message: '7' });
-});
-
-test('what was there before still is', async () => {
-  expect((await fetch(`${copy?.ready.api_url}/api/v1/health`)).status).toBe(200);
 });
