@@ -12,8 +12,9 @@ import {
 /** Where a run of the tests says which engine its files share. */
 const SHARED = 'TEST_DYNAMODB_URL';
 
-/** What the tests run on: `DYNAMODB=aws npm test` asks AWS's own DynamoDB Local for a second opinion. */
-const TEST_ENGINE = chooseDynamoDb(DYNAMODB_ENGINES.find((name) => name === process.env['DYNAMODB']));
+/** `DYNAMODB=aws npm test` asks AWS's own DynamoDB Local for a second opinion; left out, it is the platform's choice. */
+export const ENGINE_ASKED = DYNAMODB_ENGINES.find((name) => name === process.env['DYNAMODB']);
+const TEST_ENGINE = chooseDynamoDb(ENGINE_ASKED);
 
 /** For all files of a run, whichever part of it asks first. */
 export async function shareDynamoDb(): Promise<{ stop(): Promise<void> } | undefined> {

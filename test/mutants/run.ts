@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { notOrphaned } from '../../lib/local/engines/child-process.ts';
+import { PATIENCE } from '../until.ts';
 import { MUTANTS } from './index.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -90,7 +91,8 @@ async function runTests(words: string[], copy: string): Promise<Outcome> {
     [process.execPath, '--disable-warning=ExperimentalWarning', 'test/run.ts', ...words, ...flags],
     'TERM',
   );
-  const child = spawn(command, args, { cwd: copy, stdio: 'ignore' });
+  const env = { ...process.env, [PATIENCE]: '0.3' };
+  const child = spawn(command, args, { cwd: copy, stdio: 'ignore', env });
   const overdue = setTimeout(() => child.kill('SIGKILL'), SECONDS_MAX * 1000);
   await new Promise((resolve) => child.once('exit', resolve));
   clearTimeout(overdue);
