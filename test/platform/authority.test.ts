@@ -10,7 +10,6 @@ let scene: Scene;
 let isBusy = false;
 
 beforeAll(async () => {
-  process.stdout.write = () => true;
   world = await openWorld();
   scene = openScene(world);
   // DynamoDB answers so when it is asked for more than it can read at the moment.
