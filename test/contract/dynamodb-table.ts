@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   type _Record,
   DescribeStreamCommand,
@@ -9,32 +9,15 @@ import {
   GetShardIteratorCommand,
   type ShardIteratorType,
 } from '@aws-sdk/client-dynamodb-streams';
+import { createControlTable } from '../control-table.ts';
 
-/** A table keyed as the control table is, with an index and a stream of whole images. */
+/** A table like the control table, with a stream of whole images. */
 export async function createContractTable(
   client: Pick<DynamoDBClient, 'send'>,
 ): Promise<{ table: string; streamArn: string }> {
   const table = `contract-${randomBytes(4).toString('hex')}`;
-  const schema = (hash: string, range: string) => [
-    { AttributeName: hash, KeyType: 'HASH' as const },
-    { AttributeName: range, KeyType: 'RANGE' as const },
-  ];
-  const { TableDescription } = await client.send(
-    new CreateTableCommand({
-      TableName: table,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: ['pk', 'sk', 'gsi1pk', 'gsi1sk'].map((AttributeName) => ({
-        AttributeName,
-        AttributeType: 'S',
-      })),
-      KeySchema: schema('pk', 'sk'),
-      GlobalSecondaryIndexes: [
-        { IndexName: 'gsi1', KeySchema: schema('gsi1pk', 'gsi1sk'), Projection: { ProjectionType: 'ALL' } },
-      ],
-      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
-    }),
-  );
-  return { table, streamArn: TableDescription?.LatestStreamArn ?? '' };
+  const stream = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
+  return { table, streamArn: await createControlTable(table, client, stream) };
 }
 
 export async function openIterator(
