@@ -1,5 +1,5 @@
-// `npm test`, with everything vitest takes, or with the names of domains: their own tests, what walks the routes asked
-// about their routes alone, and their end-to-end tests.
+// `npm test`, with everything vitest takes, or with the names of domains: their own tests, and what walks the routes
+// asked about their routes alone. End-to-end tests are asked for by path: they need a platform.
 
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const vitest = await startVitest(
   [
     ...filter.filter((word) => !isDomain(word)),
-    ...domains.flatMap((domain) => [`test/${domain}/`, `test/e2e/${domain}-`]),
+    ...domains.map((domain) => `test/${domain}/`),
     ...(answering.length > 0 ? ['test/api/'] : []),
   ],
   {
