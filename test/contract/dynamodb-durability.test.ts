@@ -1,19 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import {
-  DynamoDBDocumentClient,
-  paginateScan,
-  QueryCommand,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { paginateScan, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DYNAMODB_ENGINES, startDynamoDb, type DynamoDb } from '../../lib/local/engines/dynamodb.ts';
-import { type AwsServices, openAwsServices } from '../local/aws-services-world.ts';
+import { DYNAMODB_ENGINES } from '../../lib/local/engines/dynamodb.ts';
 import { until } from '../until.ts';
-import { createContractTable, openIterator, readOn } from './dynamodb-table.ts';
+import {
+  createContractTable,
+  openEngine,
+  type OpenedEngine,
+  openIterator,
+  readOn,
+} from './dynamodb-table.ts';
 
 // What was acknowledged is kept, whatever becomes of the engine; as functions see it, behind the front door.
 
@@ -22,23 +20,15 @@ const WRITES_BEFORE_THE_KILL = 60;
 
 describe.each(DYNAMODB_ENGINES)('on %s, on disk', (kind) => {
   let dataDir: string;
-  let engine: DynamoDb;
-  let services: AwsServices;
-  let client: DynamoDBDocumentClient;
-  let streams: DynamoDBStreamsClient;
+  let opened: OpenedEngine;
+  let client: OpenedEngine['client'];
+  let streams: OpenedEngine['streams'];
   let table: string;
   let streamArn: string;
 
   async function start(): Promise<void> {
-    engine = await startDynamoDb({ engine: kind, dataDir });
-    services = await openAwsServices({ dynamodb: engine });
-    client = DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator()));
-    streams = new DynamoDBStreamsClient(services.asOperator());
-  }
-
-  async function stop(): Promise<void> {
-    await services?.close();
-    await engine?.stop();
+    opened = await openEngine({ engine: kind, dataDir });
+    ({ client, streams } = opened);
   }
 
   beforeAll(async () => {
@@ -48,7 +38,7 @@ describe.each(DYNAMODB_ENGINES)('on %s, on disk', (kind) => {
   });
 
   afterAll(async () => {
-    await stop();
+    await opened?.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
@@ -95,7 +85,7 @@ describe.each(DYNAMODB_ENGINES)('on %s, on disk', (kind) => {
     };
     const load = Promise.all(Array.from({ length: WRITERS }, (_, writer) => keepWriting(writer)));
     await until(() => acknowledged.length > WRITES_BEFORE_THE_KILL, 'writes to be acknowledged', 60);
-    process.kill(engine.pid() ?? 0, 'SIGKILL');
+    process.kill(opened.pid() ?? 0, 'SIGKILL');
     await load;
 
     const items = await until(() => stored().catch(() => undefined), 'the database to be back', 60);
@@ -113,7 +103,7 @@ describe.each(DYNAMODB_ENGINES)('on %s, on disk', (kind) => {
     const whole = await readOn(streams, await openIterator(streams, streamArn, 'TRIM_HORIZON'));
     const last = whole.records.at(-1)?.dynamodb?.SequenceNumber;
     await write('kept');
-    await stop();
+    await opened?.close();
     await start();
     expect(await stored()).toEqual([...before, 'kept/a', 'kept/b'].sort());
     const { Items = [] } = await client.send(

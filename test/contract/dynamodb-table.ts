@@ -1,15 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   type _Record,
   DescribeStreamCommand,
-  type DynamoDBStreamsClient,
+  DynamoDBStreamsClient,
   GetRecordsCommand,
   type GetRecordsCommandOutput,
   GetShardIteratorCommand,
   type ShardIteratorType,
 } from '@aws-sdk/client-dynamodb-streams';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { startDynamoDb, type DynamoDbEngine } from '../../lib/local/engines/dynamodb.ts';
 import { createControlTable } from '../control-table.ts';
+import { openAwsServices } from '../local/aws-services-world.ts';
+
+/** An engine as functions meet it: behind the front door. */
+export async function openEngine(options: { engine: DynamoDbEngine; dataDir?: string }) {
+  const engine = await startDynamoDb(options);
+  const services = await openAwsServices({ dynamodb: engine });
+  return {
+    pid: engine.pid,
+    services,
+    client: DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator())),
+    streams: new DynamoDBStreamsClient(services.asOperator()),
+    async close(): Promise<void> {
+      await services.close();
+      await engine.stop();
+    },
+  };
+}
+
+export type OpenedEngine = Awaited<ReturnType<typeof openEngine>>;
 
 /** A table like the control table, with a stream of whole images. */
 export async function createContractTable(

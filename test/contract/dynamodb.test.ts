@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import {
   BatchGetCommand,
   DeleteCommand,
@@ -16,9 +16,15 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DYNAMODB_ENGINES, startDynamoDb, type DynamoDb } from '../../lib/local/engines/dynamodb.ts';
-import { type AwsServices, failure, openAwsServices } from '../local/aws-services-world.ts';
-import { createContractTable, openIterator, readOn } from './dynamodb-table.ts';
+import { DYNAMODB_ENGINES } from '../../lib/local/engines/dynamodb.ts';
+import { failure } from '../local/aws-services-world.ts';
+import {
+  createContractTable,
+  openEngine,
+  type OpenedEngine,
+  openIterator,
+  readOn,
+} from './dynamodb-table.ts';
 
 // What stores and the reader of streams rely on, asked of every engine the platform runs on. An engine that differs
 // from AWS in any of it is not used.
@@ -27,8 +33,8 @@ type Values = Record<string, unknown>;
 type Item = Record<string, unknown>;
 
 describe.each(DYNAMODB_ENGINES)('on %s', (kind) => {
-  let engine: DynamoDb;
-  let services: AwsServices;
+  let opened: OpenedEngine;
+  let services: OpenedEngine['services'];
   let client: DynamoDBDocumentClient;
   let streams: DynamoDBStreamsClient;
   let table: string;
@@ -36,17 +42,12 @@ describe.each(DYNAMODB_ENGINES)('on %s', (kind) => {
   let number = 0;
 
   beforeAll(async () => {
-    engine = await startDynamoDb({ engine: kind });
-    services = await openAwsServices({ dynamodb: engine });
-    client = DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator()));
-    streams = new DynamoDBStreamsClient(services.asOperator());
+    opened = await openEngine({ engine: kind });
+    ({ services, client, streams } = opened);
     ({ table, streamArn } = await createContractTable(client));
   });
 
-  afterAll(async () => {
-    await services?.close();
-    await engine?.stop();
-  });
+  afterAll(() => opened?.close());
 
   const newKey = (sk = 'a') => ({ pk: `p${(number += 1)}`, sk });
   const put = (item: Item, more: object = {}) =>
