@@ -19,7 +19,7 @@ export async function openEngine(options: { engine: DynamoDbEngine; dataDir?: st
   const engine = await startDynamoDb(options);
   const services = await openAwsServices({ dynamodb: engine });
   return {
-    pid: engine.pid,
+    pid: () => engine.pid(),
     services,
     client: DynamoDBDocumentClient.from(new DynamoDBClient(services.asOperator())),
     streams: new DynamoDBStreamsClient(services.asOperator()),
