@@ -29,6 +29,7 @@ export const selftestRoutes = {
 
 export const docsRoutes = {
   'GET /api/v1/openapi.json': ['getOpenapi', 'public'],
+  'GET /api/v1/asyncapi.json': ['getAsyncapi', 'public'],
   'GET /docs': ['getDocs', 'public'],
   'GET /api/v1/schemas/app-manifest/v1': ['getManifestSchema', 'public'],
 } as const satisfies Table;

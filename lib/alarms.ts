@@ -15,6 +15,7 @@ import type { ProblemCode } from '../functions/platform/errors.ts';
 import { configOf } from './config.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { Publishing } from './publishing.ts';
+import { Relay } from './relay.ts';
 import { StreamConsumer } from './stream-consumer.ts';
 import { FailureQueue } from './work-queue.ts';
 import { Workflow } from './workflow.ts';
@@ -78,6 +79,15 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
       },
     };
   }
+  if (construct instanceof Relay) {
+    return {
+      OffBus: {
+        metric: counted('events_off_bus'),
+        above: 0,
+        meaning: 'Events wait for the bus: it is away, or the relay may not put events on it.',
+      },
+    };
+  }
   if (construct instanceof FailureQueue) {
     return {
       NotEmpty: {
@@ -116,13 +126,9 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
   return {};
 }
 
-/** As functions/platform/metrics.ts counts them. */
-function writtenRefusals(code: ProblemCode): Metric {
-  return new Metric({
-    ...PERIOD,
-    namespace: 'Gpuaas',
-    metricName: 'written_refusals',
-    dimensionsMap: { code },
-    statistic: 'Sum',
-  });
+const writtenRefusals = (code: ProblemCode): Metric => counted('written_refusals', { code });
+
+/** As functions/platform/metrics.ts counts it. */
+function counted(metricName: string, dimensionsMap?: Record<string, string>): Metric {
+  return new Metric({ ...PERIOD, namespace: 'Gpuaas', metricName, dimensionsMap, statistic: 'Sum' });
 }

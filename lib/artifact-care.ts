@@ -10,7 +10,7 @@ import {
   TRUST_PARTITION,
 } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { AUDIT_PARTITIONS, OUTBOX_PARTITIONS, PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
 import type { Artifacts } from './artifacts.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -68,7 +68,8 @@ export class ArtifactCare extends Construct {
   }
 
   /** Artifacts with what their apps say of them, intents, and the indexes of those whose time has come. */
-  private grantCare(fn: PlatformFunction, { control }: Kernel): void {
+  private grantCare(fn: PlatformFunction, kernel: Kernel): void {
+    const { control } = kernel;
     grantItems(fn, control, {
       actions: ['Query'],
       partitions: [DUE_ARTIFACTS, OPEN_INTENTS],
@@ -86,22 +87,18 @@ export class ArtifactCare extends Construct {
       partitions: [CATALOG_PARTITION, APP_PARTITIONS],
     });
     grantItems(fn, control, { actions: ['PutItem', 'UpdateItem'], partitions: [CATALOG_PARTITION] });
-    this.grantTell(fn, { control });
+    kernel.grantTell(fn);
   }
 
   /** What is registered, and the repositories, which it takes while it removes. */
-  private grantSweep(fn: PlatformFunction, { control }: Kernel): void {
+  private grantSweep(fn: PlatformFunction, kernel: Kernel): void {
+    const { control } = kernel;
     grantItems(fn, control, { actions: ['Query', 'UpdateItem'], partitions: [REPOSITORY_PARTITION] });
     grantItems(fn, control, { actions: ['Query'], partitions: [projectArtifacts('*')], index: 'gsi1' });
     grantItems(fn, control, {
       actions: ['BatchGetItem'],
       partitions: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS],
     });
-    this.grantTell(fn, { control });
-  }
-
-  /** The audit and the outbox: only ever added to. */
-  private grantTell(fn: PlatformFunction, { control }: Pick<Kernel, 'control'>): void {
-    grantItems(fn, control, { actions: ['PutItem'], partitions: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS] });
+    kernel.grantTell(fn);
   }
 }

@@ -15,6 +15,7 @@ import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
+import { Reactions } from './reactions.ts';
 import { ANY_RESOURCE, PREFIXES } from './wildcards.ts';
 
 /** Every repository of an app stands below this name; they are made at run time. */
@@ -31,6 +32,8 @@ export interface ArtifactsProps {
 /** What apps are made of: images and files, where they lie, and whether they are trusted. */
 export class Artifacts extends Construct {
   readonly api: PlatformFunction;
+  /** What a revocation leads to: promotions end, and what runs the artifact is asked to stop. */
+  readonly reactions: Reactions;
   /** Where files lie. */
   readonly bucketName: string;
   private readonly data: ArtifactsProps['data'];
@@ -83,6 +86,23 @@ export class Artifacts extends Construct {
     this.grantReadImages(this.api);
     this.grantReadFiles(this.api);
     this.grantList(this.api);
+
+    this.reactions = new Reactions(this, 'Reactions', {
+      domain: 'artifacts',
+      kernel,
+      description: 'Ends the promotion of a revoked artifact, and asks what runs it to stop.',
+      // Thousands of instances may run it.
+      timeoutSeconds: 60,
+    });
+    grantItems(this.reactions, control, {
+      actions: ['GetItem', 'BatchGetItem', 'UpdateItem'],
+      partitions: [ARTIFACT_PARTITIONS],
+    });
+    grantItems(this.reactions, control, {
+      actions: ['Query', 'BatchGetItem', 'UpdateItem'],
+      partitions: [CONTENT_PARTITIONS],
+    });
+    kernel.grantTell(this.reactions);
   }
 
   /** The right to read what was pushed, and what is attached to it. */

@@ -5,6 +5,7 @@ import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { buildSync, type OutputFile } from 'esbuild';
+import { buildAsyncapi } from './asyncapi.ts';
 import { buildOpenapi } from './openapi.ts';
 
 export const ROOT = resolve(import.meta.dirname, '..');
@@ -77,8 +78,12 @@ function bundle(): OutputFile[] {
     conditions: ['module'],
     banner: { js: REQUIRE },
     external: UNREACHED,
-    // Where functions/docs/openapi.ts stands for the document: its text, made of the very sources bundled here.
-    define: { OPENAPI_DOCUMENT: JSON.stringify(JSON.stringify(buildOpenapi())) },
+    // Where functions/docs/openapi.ts and asyncapi.ts stand for their documents: the text of each, made of the very
+    // sources bundled here.
+    define: {
+      OPENAPI_DOCUMENT: JSON.stringify(JSON.stringify(buildOpenapi())),
+      ASYNCAPI_DOCUMENT: JSON.stringify(JSON.stringify(buildAsyncapi())),
+    },
     legalComments: 'none',
     logLevel: 'warning',
   }).outputFiles;

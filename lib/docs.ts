@@ -9,7 +9,8 @@ export class Docs extends Construct {
     super(scope, id);
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/docs/api.ts',
-      description: 'Answers with the OpenAPI document, the page made of it, and the schema of manifests.',
+      description:
+        'Answers with the OpenAPI document, the page made of it, the AsyncAPI document, and the schema of manifests.',
       concurrencyMax: 10,
     });
   }

@@ -1,9 +1,17 @@
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 
 type ItemAction =
-  'GetItem' | 'BatchGetItem' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem' | 'Query';
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'PutItem'
+  | 'BatchWriteItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'ConditionCheckItem'
+  | 'Query';
 
 /**
  * The right to do these things to items in these partitions of a table, and in no others: one table serves
@@ -30,4 +38,8 @@ export function grantInvoke(
   grantee.addToPrincipalPolicy(
     new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [fn.functionArn] }),
   );
+}
+
+export function grantSend(grantee: IFunction, queue: IQueue): void {
+  grantee.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queue.queueArn] }));
 }

@@ -58,11 +58,13 @@ export class Kernel {
         resources: this.signingKeys.map((key) => key.keyArn),
       }),
     );
-    grantItems(fn, this.control, {
-      actions: ['PutItem'],
-      partitions: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS],
-    });
-    grantItems(fn, this.control, { actions: ['GetItem'], partitions: [RECEIPT_PARTITIONS] });
+    this.grantTell(fn);
+    grantItems(fn, this.control, { actions: ['GetItem', 'PutItem'], partitions: [RECEIPT_PARTITIONS] });
+  }
+
+  /** The audit and the outbox: only ever added to. */
+  grantTell(fn: PlatformFunction): void {
+    grantItems(fn, this.control, { actions: ['PutItem'], partitions: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS] });
   }
 
   grantSign(fn: PlatformFunction): void {

@@ -42,6 +42,11 @@ export function membersOf(
   }));
 }
 
+/** What an event says, by itself: an AsyncAPI document speaks the JSON Schema of draft 7. */
+export function eventSchemaOf(schema: GenericSchema): Schema {
+  return convert(new Map([[schema, 'event']]), 'output', 'draft-07')['event'] ?? {};
+}
+
 // A thing is named after the route that gets it; whoever else answers with it says the same name.
 function byPlainness(all: RouteInFull[]): RouteInFull[] {
   return [...all].sort((a, b) => Number(b.handler.startsWith('get')) - Number(a.handler.startsWith('get')));
@@ -57,12 +62,16 @@ const capitalized = (name: string): string => name.charAt(0).toUpperCase() + nam
 
 const refTo = (name: string): string => `#/components/schemas/${name}`;
 
-function convert(named: Map<GenericSchema, string>, typeMode: 'input' | 'output'): Record<string, Schema> {
+function convert(
+  named: Map<GenericSchema, string>,
+  typeMode: 'input' | 'output',
+  // What OpenAPI 3.1 speaks.
+  target: 'draft-2020-12' | 'draft-07' = 'draft-2020-12',
+): Record<string, Schema> {
   const definitions = Object.fromEntries([...named].map(([schema, name]) => [name, schema]));
   const converted = toJsonSchemaDefs(definitions as Parameters<typeof toJsonSchemaDefs>[0], {
     typeMode,
-    // What OpenAPI 3.1 speaks.
-    target: 'draft-2020-12',
+    target,
     // These change the spelling of a value, not what may be sent.
     ignoreActions: ['trim', 'to_lower_case'],
     overrideRef: ({ referenceId }) => refTo(referenceId),

@@ -13,7 +13,7 @@ const DOMAINS: Record<Domain, string> = {
   artifacts: 'Images and files: how they are registered, trusted, promoted and revoked.',
   manifests: 'What app teams say of their apps: manifests, submissions and their review.',
   selftest: 'Whether the platform works, over every kind of wire it has.',
-  docs: 'This description, and the schema of app manifests.',
+  docs: 'This description, that of the events, and the schema of app manifests.',
 };
 
 const DESCRIPTION = `A control plane that turns GPU hosts into an app platform.

@@ -49,7 +49,11 @@ export class PlatformStack extends Stack {
     });
 
     const promotion = new Promotion(this, 'Promotion', { kernel, artifacts });
-    new Relay(this, 'Relay', { control, socket, selftest, promotion });
+    new Relay(this, 'Relay', {
+      kernel,
+      socket,
+      reactions: [selftest.reactions, promotion.reactions, artifacts.reactions],
+    });
     new ArtifactCare(this, 'ArtifactCare', { kernel, artifacts });
     new Alarms(this, 'Alarms');
 

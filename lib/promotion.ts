@@ -3,11 +3,11 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION, OPEN_PROMOTIONS } from '../functions/catalog/keys.ts';
-import { AUDIT_PARTITIONS, OUTBOX_PARTITIONS } from '../functions/platform/keys.ts';
 import type { Artifacts } from './artifacts.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
+import { Reactions } from './reactions.ts';
 import { Schedule } from './schedule.ts';
 import { Workflow } from './workflow.ts';
 
@@ -19,11 +19,16 @@ export interface PromotionProps {
 
 /** The way of versions and artifacts from draft to their end: their gates, canary, activation and retirement. */
 export class Promotion extends Construct {
-  readonly machineArn: string;
+  /** What it does about events: starts promotions, answers the step that waits, rolls a failing canary back. */
+  readonly reactions: Reactions;
+  private readonly machineArn: string;
   private readonly control: Kernel['control'];
+  private readonly kernel: Kernel;
 
-  constructor(scope: Construct, id: string, { kernel: { control }, artifacts }: PromotionProps) {
+  constructor(scope: Construct, id: string, { kernel, artifacts }: PromotionProps) {
     super(scope, id);
+    const { control } = kernel;
+    this.kernel = kernel;
     this.control = control;
     const environment = { CONTROL_TABLE: control.tableName };
 
@@ -56,7 +61,7 @@ export class Promotion extends Construct {
     });
     this.grantLook(requestSmoke);
     this.grantKeep(requestSmoke);
-    this.grantTell(requestSmoke);
+    this.kernel.grantTell(requestSmoke);
 
     const advance = new PlatformFunction(this, 'Advance', {
       entry: 'functions/catalog/advance-promotion.ts',
@@ -79,7 +84,7 @@ export class Promotion extends Construct {
     });
     this.grantLook(end);
     this.grantKeep(end);
-    this.grantTell(end);
+    this.kernel.grantTell(end);
 
     const workflow = new Workflow(this, 'Run', {
       name: 'run-promotion',
@@ -94,6 +99,15 @@ export class Promotion extends Construct {
     });
     this.machineArn = workflow.stateMachineArn;
 
+    this.reactions = new Reactions(this, 'Reactions', {
+      domain: 'catalog',
+      kernel,
+      description: 'Starts and answers promotions, and judges canaries by how their instances do.',
+      environment: { PROMOTION_MACHINE_ARN: this.machineArn },
+    });
+    this.grantMove(this.reactions);
+    this.grantDrive(this.reactions);
+
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: 'functions/catalog/sweep-promotions.ts',
       description: 'Starts promotions the stream missed, answers again, and ends those that hang.',
@@ -105,25 +119,12 @@ export class Promotion extends Construct {
     grantItems(sweep, control, { actions: ['Query'], partitions: [OPEN_PROMOTIONS], index: 'gsi1' });
     this.grantLook(sweep);
     this.grantKeep(sweep);
-    this.grantTell(sweep);
+    this.kernel.grantTell(sweep);
     this.grantDrive(sweep);
     new Schedule(this, 'SweepSchedule', {
       run: sweep,
       every: Duration.minutes(5),
       description: 'Repairs promotions.',
-    });
-  }
-
-  /**
-   * What a reaction needs: to start a promotion, to answer the step that waits, to roll a canary back; and once an
-   * artifact is revoked, to ask what runs it to stop.
-   */
-  grantReact(fn: PlatformFunction): void {
-    this.grantMove(fn);
-    this.grantDrive(fn);
-    grantItems(fn, this.control, {
-      actions: ['BatchGetItem', 'UpdateItem'],
-      partitions: [CONTENT_PARTITIONS],
     });
   }
 
@@ -158,17 +159,12 @@ export class Promotion extends Construct {
   private grantMove(fn: PlatformFunction): void {
     this.grantLook(fn);
     this.grantKeep(fn);
-    this.grantTell(fn);
+    this.kernel.grantTell(fn);
     grantItems(fn, this.control, {
       actions: ['PutItem', 'ConditionCheckItem'],
       partitions: [APP_PARTITIONS, ARTIFACT_PARTITIONS],
     });
     grantItems(fn, this.control, { actions: ['DeleteItem'], partitions: [ARTIFACT_PARTITIONS] });
     grantItems(fn, this.control, { actions: ['PutItem', 'UpdateItem'], partitions: [CATALOG_PARTITION] });
-  }
-
-  /** The audit and the outbox: only ever added to. */
-  private grantTell(fn: PlatformFunction): void {
-    grantItems(fn, this.control, { actions: ['PutItem'], partitions: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS] });
   }
 }

@@ -1,6 +1,8 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import type { Variable } from '../functions/platform/environment.ts';
+import { grantSend } from './grants.ts';
 import { PlatformFunction, type PlatformFunctionProps } from './platform-function.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -12,7 +14,10 @@ export interface QueueConsumerProps extends PlatformFunctionProps {
   batchSize?: number;
 }
 
-/** A function and the queue it reads. A message that keeps failing ends in the queue's failure queue. */
+/**
+ * A function and the queue it reads. A message that keeps failing ends in the queue's failure queue: how often and how
+ * long it is tried before, functions/platform/redelivery.ts says.
+ */
 export class QueueConsumer extends PlatformFunction {
   readonly work: WorkQueue;
 
@@ -32,6 +37,9 @@ export class QueueConsumer extends PlatformFunction {
         resources: [this.work.queue.queueArn],
       }),
     );
+    this.addEnvironment('QUEUE_URL' satisfies Variable, this.work.queue.queueUrl);
+    this.addEnvironment('FAILURE_QUEUE_URL' satisfies Variable, this.work.failures.queueUrl);
+    grantSend(this, this.work.failures);
     new EventSourceMapping(this, 'Mapping', {
       target: this,
       eventSourceArn: this.work.queue.queueArn,

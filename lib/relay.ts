@@ -1,5 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
-import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
@@ -7,69 +6,144 @@ import {
   FEED_PARTITIONS,
   OUTBOX_KIND,
   OUTBOX_PARTITIONS,
+  OUTBOX_SHARDS,
   SERVICE_ACCOUNT_PARTITIONS,
   USER_PARTITIONS,
 } from '../functions/platform/keys.ts';
-import { SELFTEST_PARTITIONS } from '../functions/selftest/keys.ts';
+import { DISPATCHED_PARTITIONS, RELAYED_TOGETHER_MAX, SWEEP_PARTITION } from '../functions/relay/keys.ts';
 import { configOf } from './config.ts';
-import { grantItems } from './grants.ts';
-import type { Promotion } from './promotion.ts';
-import type { Selftest } from './selftest.ts';
+import { grantItems, grantSend } from './grants.ts';
+import type { Kernel } from './kernel.ts';
+import { PlatformFunction } from './platform-function.ts';
+import { QueueConsumer } from './queue-consumer.ts';
+import type { Reactions } from './reactions.ts';
+import { Schedule } from './schedule.ts';
 import type { Socket } from './socket.ts';
 import { StreamConsumer } from './stream-consumer.ts';
 
 export interface RelayProps {
-  control: ITable;
+  kernel: Kernel;
   socket: Socket;
-  selftest: Selftest;
-  promotion: Promotion;
+  /** Every domain that reacts to events. */
+  reactions: Reactions[];
 }
 
-/** Publishes what was committed: to the feed of its place, to who follows it, on the bus, and to our own workflows. */
+/**
+ * The two readers of the control table's stream. The relay publishes what was committed: to the feed of its place, to
+ * who follows it, on the bus. The dispatcher points the domains that react to it. Neither waits for the other.
+ */
 export class Relay extends Construct {
   /** Every event of the platform, for whoever deploys rules beside it. */
   readonly bus: EventBus;
+  private readonly props: RelayProps;
 
-  constructor(scope: Construct, id: string, { control, socket, selftest, promotion }: RelayProps) {
+  constructor(scope: Construct, id: string, props: RelayProps) {
     super(scope, id);
+    this.props = props;
+    const { control } = props.kernel;
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: `${Stack.of(this).stackName}-events`,
       description: 'What happens on the platform, as it happens.',
     });
+    const environment = {
+      AUTHORIZATION_CACHE_SECONDS: String(configOf(this).authorizationCacheSeconds),
+      CONTROL_TABLE: control.tableName,
+      EVENT_BUS_NAME: this.bus.eventBusName,
+      SOCKET_URL: props.socket.url,
+    };
+
+    const again = new QueueConsumer(this, 'Again', {
+      entry: 'functions/relay/relay-again.ts',
+      description: 'Tries again the events that failed by themselves and were set aside.',
+      timeoutSeconds: 30,
+      environment,
+    });
+    this.grantRelay(again);
+    const RELAY_QUEUE_URL = again.work.queue.queueUrl;
 
     const relay = new StreamConsumer(this, 'Events', {
       entry: 'functions/relay/relay-events.ts',
-      description: 'Relays the outbox to feed, sockets, bus and workflows, in order.',
+      description: 'Relays the outbox to feed, sockets and bus, in order.',
       table: control,
-      filters: [{ eventName: ['INSERT'], dynamodb: { NewImage: { kind: { S: [OUTBOX_KIND] } } } }],
-      // Some minutes: what stands behind it may be away for a while, and giving up an event loses what it asked for.
-      retriesMax: 20,
+      filters: [inserted({})],
+      batchSize: RELAYED_TOGETHER_MAX,
       timeoutSeconds: 60,
-      environment: {
-        AUTHORIZATION_CACHE_SECONDS: String(configOf(this).authorizationCacheSeconds),
-        CONTROL_TABLE: control.tableName,
-        EVENT_BUS_NAME: this.bus.eventBusName,
-        PROMOTION_MACHINE_ARN: promotion.machineArn,
-        SELFTEST_MACHINE_ARN: selftest.machineArn,
-        SOCKET_URL: socket.url,
-      },
+      environment: { ...environment, RELAY_QUEUE_URL },
     });
-    socket.grantPushTo(relay, control);
-    // Whether who follows a feed may still do so.
-    grantItems(relay, control, {
+    this.grantRelay(relay);
+    grantSend(relay, again.work.queue);
+
+    const dispatch = new StreamConsumer(this, 'Dispatch', {
+      entry: 'functions/relay/dispatch-events.ts',
+      description: 'Points the domains that react to events to them, and does nothing else.',
+      table: control,
+      filters: [inserted({ event: { M: { type: { S: props.reactions.flatMap(({ types }) => types) } } } })],
+      batchSize: 100,
+      // Reactions come in any order: a batch need not wait for the one before.
+      parallelization: 4,
+      timeoutSeconds: 30,
+      environment: { CONTROL_TABLE: control.tableName, REACTION_QUEUES: this.reactionQueues() },
+    });
+    this.grantDispatch(dispatch);
+
+    const sweep = new PlatformFunction(this, 'Sweep', {
+      entry: 'functions/relay/sweep-outbox.ts',
+      description: 'Finishes what was never relayed or dispatched.',
+      timeoutSeconds: 120,
+      // Two sweeps at once would do the same work against each other.
+      concurrencyMax: 1,
+      environment: { ...environment, RELAY_QUEUE_URL, REACTION_QUEUES: this.reactionQueues() },
+    });
+    this.grantRelay(sweep);
+    grantSend(sweep, again.work.queue);
+    this.grantDispatch(sweep);
+    grantItems(sweep, control, { actions: ['Query'], partitions: [...OUTBOX_SHARDS], index: 'gsi1' });
+    grantItems(sweep, control, {
+      actions: ['BatchGetItem'],
+      partitions: [FEED_PARTITIONS, DISPATCHED_PARTITIONS],
+    });
+    grantItems(sweep, control, { actions: ['GetItem', 'PutItem'], partitions: [SWEEP_PARTITION] });
+    new Schedule(this, 'SweepSchedule', {
+      run: sweep,
+      every: Duration.minutes(5),
+      description: 'Finishes what was never relayed or dispatched.',
+    });
+  }
+
+  /** Numbering events and putting them on the feed, telling who may still follow it, and putting them on the bus. */
+  private grantRelay(fn: PlatformFunction): void {
+    const { socket, kernel } = this.props;
+    const { control } = kernel;
+    socket.grantPushTo(fn, control);
+    grantItems(fn, control, {
       actions: ['BatchGetItem'],
       partitions: [USER_PARTITIONS, SERVICE_ACCOUNT_PARTITIONS],
     });
-    grantItems(relay, control, {
-      actions: ['BatchGetItem'],
-      partitions: [OUTBOX_PARTITIONS, FEED_PARTITIONS],
-    });
-    grantItems(relay, control, { actions: ['PutItem', 'UpdateItem'], partitions: [FEED_PARTITIONS] });
-    relay.addToRolePolicy(
+    grantItems(fn, control, { actions: ['BatchGetItem'], partitions: [OUTBOX_PARTITIONS, FEED_PARTITIONS] });
+    grantItems(fn, control, { actions: ['Query', 'PutItem', 'UpdateItem'], partitions: [FEED_PARTITIONS] });
+    fn.addToRolePolicy(
       new PolicyStatement({ actions: ['events:PutEvents'], resources: [this.bus.eventBusArn] }),
     );
-    grantItems(relay, control, { actions: ['GetItem', 'UpdateItem'], partitions: [SELFTEST_PARTITIONS] });
-    selftest.grantStart(relay);
-    promotion.grantReact(relay);
+  }
+
+  private grantDispatch(fn: PlatformFunction): void {
+    grantItems(fn, this.props.kernel.control, {
+      actions: ['BatchWriteItem'],
+      partitions: [DISPATCHED_PARTITIONS],
+    });
+    for (const { work } of this.props.reactions) grantSend(fn, work.queue);
+  }
+
+  /** As functions/relay/dispatch.ts reads it. */
+  private reactionQueues(): string {
+    return Stack.of(this).toJsonString(
+      this.props.reactions.map(({ work, types }) => ({ url: work.queue.queueUrl, types })),
+    );
   }
 }
+
+/** Matches outbox rows of the stream, as they were written. */
+const inserted = (image: object): Record<string, unknown> => ({
+  eventName: ['INSERT'],
+  dynamodb: { NewImage: { kind: { S: [OUTBOX_KIND] }, ...image } },
+});

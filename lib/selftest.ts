@@ -1,20 +1,15 @@
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import {
-  OPEN_SELFTESTS,
-  SELFTEST_KIND,
-  SELFTEST_PARTITIONS,
-  SELFTEST_TOPICS,
-} from '../functions/selftest/keys.ts';
-import { SUBSCRIPTION_KIND, TICKET_PARTITIONS } from '../functions/socket/keys.ts';
-import { grantItems } from './grants.ts';
+import { OPEN_SELFTESTS, SELFTEST_PARTITIONS } from '../functions/selftest/keys.ts';
+import { TICKET_PARTITIONS } from '../functions/socket/keys.ts';
+import { grantItems, grantSend } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { QueueConsumer } from './queue-consumer.ts';
+import { Reactions } from './reactions.ts';
 import { Schedule } from './schedule.ts';
 import type { Socket } from './socket.ts';
-import { StreamConsumer } from './stream-consumer.ts';
 import { Workflow } from './workflow.ts';
 
 export interface SelftestProps {
@@ -23,10 +18,11 @@ export interface SelftestProps {
   version: string;
 }
 
-/** One run over every wire the platform has: request, table, stream, workflow, queue, answer, push. */
+/** One run over every wire the platform has: request, table, stream, reaction, workflow, queue, answer, push. */
 export class Selftest extends Construct {
   readonly api: PlatformFunction;
-  readonly machineArn: string;
+  /** What it does about events: it starts runs. */
+  readonly reactions: Reactions;
 
   constructor(scope: Construct, id: string, { kernel, socket, version }: SelftestProps) {
     super(scope, id);
@@ -51,6 +47,7 @@ export class Selftest extends Construct {
       environment: { CONTROL_TABLE },
     });
     grantItems(answer, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+    kernel.grantTell(answer);
 
     const dispatch = new PlatformFunction(this, 'Dispatch', {
       entry: 'functions/selftest/dispatch-selftest.ts',
@@ -58,9 +55,7 @@ export class Selftest extends Construct {
       environment: { CONTROL_TABLE, SELFTEST_QUEUE_URL: answer.work.queue.queueUrl },
     });
     grantItems(dispatch, control, { actions: ['PutItem', 'UpdateItem'], partitions: runs });
-    dispatch.addToRolePolicy(
-      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [answer.work.queue.queueArn] }),
-    );
+    grantSend(dispatch, answer.work.queue);
 
     const end = new PlatformFunction(this, 'End', {
       entry: 'functions/selftest/end-selftest.ts',
@@ -68,38 +63,33 @@ export class Selftest extends Construct {
       environment: { CONTROL_TABLE },
     });
     grantItems(end, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+    kernel.grantTell(end);
 
     const workflow = new Workflow(this, 'Run', {
       name: 'run-selftest',
       tasks: { DispatchSelftest: dispatch, EndSelftest: end },
     });
-    this.machineArn = workflow.stateMachineArn;
+    const machineArn = workflow.stateMachineArn;
+    const grantStart = (fn: PlatformFunction): void =>
+      fn.addToRolePolicy(
+        new PolicyStatement({ actions: ['states:StartExecution'], resources: [machineArn] }),
+      );
     answer.addToRolePolicy(
       new PolicyStatement({
         actions: ['states:SendTaskSuccess', 'states:SendTaskFailure'],
-        resources: [this.machineArn],
+        resources: [machineArn],
       }),
     );
 
-    const push = new StreamConsumer(this, 'Push', {
-      entry: 'functions/selftest/push-selftest.ts',
-      description: 'Tells whoever follows a run what became of it.',
-      table: control,
-      filters: [
-        { eventName: ['INSERT', 'MODIFY'], dynamodb: { NewImage: { kind: { S: [SELFTEST_KIND] } } } },
-        {
-          eventName: ['INSERT'],
-          dynamodb: {
-            NewImage: { kind: { S: [SUBSCRIPTION_KIND] }, topic: { S: [{ prefix: SELFTEST_TOPICS }] } },
-          },
-        },
-      ],
-      // A push that comes late is worth nothing, and the follower can always ask.
-      retriesMax: 2,
-      environment: { CONTROL_TABLE, SOCKET_URL: socket.url },
+    this.reactions = new Reactions(this, 'Reactions', {
+      domain: 'selftest',
+      kernel,
+      description: 'Starts the workflow of a run.',
+      environment: { SELFTEST_MACHINE_ARN: machineArn },
     });
-    grantItems(push, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
-    socket.grantPushTo(push, control);
+    grantItems(this.reactions, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+    kernel.grantTell(this.reactions);
+    grantStart(this.reactions);
 
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: 'functions/selftest/sweep-selftests.ts',
@@ -107,22 +97,16 @@ export class Selftest extends Construct {
       timeoutSeconds: 60,
       // Two sweeps at once would do the same work against each other.
       concurrencyMax: 1,
-      environment: { CONTROL_TABLE, SELFTEST_MACHINE_ARN: this.machineArn },
+      environment: { CONTROL_TABLE, SELFTEST_MACHINE_ARN: machineArn },
     });
     grantItems(sweep, control, { actions: ['Query'], partitions: [OPEN_SELFTESTS], index: 'gsi1' });
-    grantItems(sweep, control, { actions: ['UpdateItem'], partitions: runs });
-    this.grantStart(sweep);
+    grantItems(sweep, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+    kernel.grantTell(sweep);
+    grantStart(sweep);
     new Schedule(this, 'SweepSchedule', {
       run: sweep,
       every: Duration.minutes(5),
       description: 'Repairs self-test runs.',
     });
-  }
-
-  /** The right to start the workflow of a run. */
-  grantStart(fn: PlatformFunction): void {
-    fn.addToRolePolicy(
-      new PolicyStatement({ actions: ['states:StartExecution'], resources: [this.machineArn] }),
-    );
   }
 }

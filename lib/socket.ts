@@ -5,7 +5,6 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { FEED_PARTITIONS } from '../functions/platform/keys.ts';
-import { SELFTEST_PARTITIONS } from '../functions/selftest/keys.ts';
 import { CONNECTION_PARTITIONS, TICKET_PARTITIONS, TOPIC_PARTITIONS } from '../functions/socket/keys.ts';
 import { acknowledge } from './acknowledge.ts';
 import { grantItems } from './grants.ts';
@@ -50,11 +49,8 @@ export class Socket extends Construct {
       environment: { CONTROL_TABLE: control.tableName, SOCKET_URL: this.url },
     });
     this.grantFollowing(message, control, ['GetItem'], ['PutItem']);
-    // Where the followed thing stands, whatever it is.
-    grantItems(message, control, {
-      actions: ['GetItem'],
-      partitions: [SELFTEST_PARTITIONS, FEED_PARTITIONS],
-    });
+    // Where the followed feed stands.
+    grantItems(message, control, { actions: ['GetItem'], partitions: [FEED_PARTITIONS] });
     this.grantPost(message);
 
     const routes = { $connect: connect, $disconnect: disconnect, $default: message };

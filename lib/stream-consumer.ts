@@ -4,6 +4,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct } from 'constructs';
+import { AGE_SECONDS_MAX } from '../functions/platform/redelivery.ts';
 import { PlatformFunction, type PlatformFunctionProps } from './platform-function.ts';
 import { FailureQueue } from './work-queue.ts';
 import { ANY_RESOURCE } from './wildcards.ts';
@@ -12,12 +13,20 @@ export interface StreamConsumerProps extends PlatformFunctionProps {
   table: ITable;
   /** Which records wake the function, as Lambda filter patterns: matched before it is invoked and paid for. */
   filters: Record<string, unknown>[];
-  retriesMax?: number;
+  /** How many records the function gets at once, at most. */
+  batchSize: number;
+  /** How long records are gathered before the function is invoked; without, it is as soon as there is one. */
+  windowSeconds?: number;
+  /** How many batches of a shard are worked on at once. With more than one, records of a partition may overtake. */
+  parallelization?: number;
 }
 
+/** As many as Lambda knows: what ends the retries is the record's age. */
+const RETRIES_MAX = 10_000;
+
 /**
- * A function that reads a table's stream from the oldest record on. A record that keeps failing is narrowed
- * down, given up after its retries and described in the failure queue, so it never holds up the others.
+ * A function that reads a table's stream from the oldest record on. It is invoked again until it succeeds or the record
+ * is too old; that is described in the failure queue. A stream has two readers at most: AWS throttles a third.
  */
 export class StreamConsumer extends PlatformFunction {
   constructor(scope: Construct, id: string, props: StreamConsumerProps) {
@@ -38,9 +47,11 @@ export class StreamConsumer extends PlatformFunction {
       eventSourceArn: streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       filters: props.filters.map((filter) => FilterCriteria.filter(filter)),
-      batchSize: 25,
-      retryAttempts: props.retriesMax ?? 10,
-      maxRecordAge: Duration.hours(6),
+      batchSize: props.batchSize,
+      ...(props.windowSeconds && { maxBatchingWindow: Duration.seconds(props.windowSeconds) }),
+      ...(props.parallelization && { parallelizationFactor: props.parallelization }),
+      retryAttempts: RETRIES_MAX,
+      maxRecordAge: Duration.seconds(AGE_SECONDS_MAX),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       onFailure: new SqsDlq(new FailureQueue(this, 'Failures')),

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { DELIVERIES_LIMIT } from '../functions/platform/redelivery.ts';
 import { acknowledge } from './acknowledge.ts';
 
 const KEPT = Duration.days(14);
@@ -16,24 +17,23 @@ export class FailureQueue extends Queue {
 export interface WorkQueueProps {
   /** How long a consumer may work on a message before it is given to another. */
   visibilitySeconds: number;
-  deliveriesMax?: number;
 }
 
 /** A queue of typed tasks, with a failure queue behind it. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
+  readonly failures: FailureQueue;
 
   constructor(scope: Construct, id: string, props: WorkQueueProps) {
     super(scope, id);
+    this.failures = new FailureQueue(this, 'Failures');
     this.queue = new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(4),
       visibilityTimeout: Duration.seconds(props.visibilitySeconds),
-      deadLetterQueue: {
-        queue: new FailureQueue(this, 'Failures'),
-        maxReceiveCount: props.deliveriesMax ?? 5,
-      },
+      // The consumer itself gives up what keeps failing, and tells why. This is for what kills the consumer.
+      deadLetterQueue: { queue: this.failures, maxReceiveCount: DELIVERIES_LIMIT },
     });
   }
 }

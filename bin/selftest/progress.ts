@@ -24,6 +24,8 @@ export class Progress {
   status: SelftestView['status'] = 'requested';
   failure: SelftestFailure | undefined;
   subscribed = false;
+  /** When the end was heard of over the socket. */
+  pushedAtMs: number | undefined;
   /** When the client first knew that the run had ended. */
   endedAtMs: number | undefined;
   readonly #onHop: (hop: PassedHop) => void;
@@ -47,12 +49,20 @@ export class Progress {
     if (!this.ended) this.status = view.status;
     if (this.ended) this.endedAtMs ??= nowMs;
     this.failure ??= view.failure;
+    this.#passPushed();
   }
 
-  seePush(view: SelftestView, nowMs: number): void {
-    this.see(view, nowMs);
-    if (!this.ended || this.#has('pushed')) return;
-    this.#pass({ hop: 'pushed', at: new Date(nowMs).toISOString(), offset_ms: nowMs - this.#acceptedAtMs });
+  /** The socket told of the end; the hops before it are read. */
+  seePush(nowMs: number): void {
+    this.pushedAtMs ??= nowMs;
+    this.#passPushed();
+  }
+
+  /** It is the last hop, whenever it was heard of. */
+  #passPushed(): void {
+    if (!this.ended || this.pushedAtMs === undefined) return;
+    const offset_ms = this.pushedAtMs - this.#acceptedAtMs;
+    this.#pass({ hop: 'pushed', at: new Date(this.pushedAtMs).toISOString(), offset_ms });
   }
 
   #has(step: Step): boolean {

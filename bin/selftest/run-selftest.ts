@@ -19,6 +19,7 @@ export interface SelftestOutcome {
   failure?: SelftestFailure;
 }
 
+const ENDED = 'selftest.ended';
 const POLL_MS = 1_000;
 // How long the push may come after the verdict was read another way.
 const PUSH_GRACE_MS = 5_000;
@@ -35,9 +36,10 @@ export async function runSelftest(options: SelftestOptions): Promise<SelftestOut
   }
   const progress = new Progress(options.onHop, acceptedMs(requested, sentMs));
   progress.see(requested, Date.now());
-  const line = follow(requested, (message) => hear(progress, message));
+  const ids = new Set([requested.id]);
+  const line = follow(requested, (message) => hear(progress, ids, message));
   try {
-    await followToEnd(api, requested.id, progress, line, options.timeoutSeconds);
+    await followToEnd(api, ids, progress, line, options.timeoutSeconds);
   } finally {
     line.close();
   }
@@ -55,31 +57,47 @@ function acceptedMs({ created_at }: Requested, sentMs: number): number {
   return Math.min(Math.max(Date.parse(created_at), sentMs), Date.now());
 }
 
-function hear(progress: Progress, message: SocketMessage): void {
+function hear(progress: Progress, ids: Set<string>, message: SocketMessage): void {
   if (message.type === 'problem') {
     const { code, title, detail } = message.problem;
     progress.failure ??= { hop: 'subscribed', code, detail: detail ?? title };
   } else if (message.type === 'subscribed') {
     progress.subscribed = true;
-    progress.see(message.selftest, Date.now());
-  } else progress.seePush(message.selftest, Date.now());
+  } else if (message.event.type === ENDED && ids.has(message.event.data.selftest_id ?? '')) {
+    progress.seePush(Date.now());
+  }
 }
 
 async function followToEnd(
   api: SelftestApi,
-  id: string,
+  ids: Set<string>,
   progress: Progress,
   line: Line,
   timeoutSeconds: number,
 ): Promise<void> {
   const deadlineMs = Date.now() + timeoutSeconds * 1000;
+  const [id = ''] = ids;
   while (!isOver(progress, line)) {
     if (Date.now() > deadlineMs) {
       progress.failure ??= timedOut(progress, timeoutSeconds);
       return;
     }
-    if (!(await line.activity(POLL_MS))) await poll(api, id, progress);
+    const known = [progress.subscribed, progress.pushedAtMs];
+    const isSilent = !(await line.activity(POLL_MS));
+    // Other things happen on the platform, too: those are not asked about.
+    const isNews = progress.subscribed !== known[0] || progress.pushedAtMs !== known[1];
+    if (isSilent || isNews) await poll(api, id, progress);
+    if (progress.subscribed && progress.ended && progress.pushedAtMs === undefined) await runAgain(api, ids);
   }
+}
+
+/**
+ * The run was over before anybody listened, so that the push of its end may have come too early. The line is open now:
+ * of another run it will be heard.
+ */
+async function runAgain(api: SelftestApi, ids: Set<string>): Promise<void> {
+  if (ids.size > 1) return;
+  ids.add((await api.request()).id);
 }
 
 /** All that can still come is here, or what is missing will not come any more. */

@@ -17,10 +17,13 @@ const Requested = v.object({ ...SelftestView.entries, ticket: v.string(), socket
 
 export type Requested = v.InferOutput<typeof Requested>;
 
-/** What the socket sends: the answer to subscribing, then a view at every change. */
+/** What the socket sends: the answer to subscribing, then every event of the platform. */
 export const SocketMessage = v.variant('type', [
-  v.object({ type: v.literal('subscribed'), selftest: SelftestView }),
-  v.object({ type: v.literal('selftest'), selftest: SelftestView }),
+  v.object({ type: v.literal('subscribed') }),
+  v.object({
+    type: v.literal('event'),
+    event: v.object({ type: v.string(), data: v.object({ selftest_id: v.optional(v.string()) }) }),
+  }),
   v.object({
     type: v.literal('problem'),
     problem: v.object({ code: v.string(), title: v.string(), detail: v.optional(v.string()) }),

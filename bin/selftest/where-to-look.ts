@@ -5,13 +5,14 @@ import type { SelftestFailure } from './progress.ts';
 /** Who passes each hop on: where a person finds out why it did not come. */
 const PLACES: Record<SelftestFailure['hop'], string> = {
   accepted: 'the log of the function …-selftest-api',
-  streamed: 'the log and the failure queue of …-relay-relay-events, which reads the control table’s stream',
+  streamed:
+    'the log of …-relay-dispatch-events, which reads the control table’s stream, and the queue and the log of …-selftest-react-to-events, which it tells',
   started:
-    'the executions of …-run-selftest, the log of …-relay-relay-events, which starts them, and of …-selftest-dispatch-selftest, their first step',
+    'the executions of …-run-selftest, the log of …-selftest-react-to-events, which starts them, and of …-selftest-dispatch-selftest, their first step',
   dispatched: 'the execution of …-run-selftest and the log of …-selftest-dispatch-selftest',
   answered: 'the task queue, its failure queue and the log of …-selftest-answer-selftest',
   finished: 'the execution of …-run-selftest and the log of …-selftest-end-selftest',
-  pushed: 'the log and the failure queue of …-selftest-push-selftest',
+  pushed: 'the log of …-relay-relay-events, which pushes events to whoever follows them',
   subscribed: 'the logs of …-socket-connect and …-socket-message',
   confirmed: 'the log of the function …-selftest-api',
 };

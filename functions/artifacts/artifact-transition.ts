@@ -1,9 +1,18 @@
 // Which state of an artifact may follow which, and what each move changes. Rules only; nothing here knows AWS.
 
-import { datesOf, eventOfMove, FOLLOWING } from '../catalog/transition.ts';
+import * as v from 'valibot';
+import { datesOf, FOLLOWING, kindOfMove, type KindsOfMoves } from '../catalog/transition.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
-import { aboutArtifact, type Artifact, type LifecycleState, subjectOfArtifact } from './artifact.ts';
+import { type DomainEvent, event } from '../platform/events.ts';
+import { Time } from '../platform/name.ts';
+import {
+  aboutArtifact,
+  type Artifact,
+  ArtifactTold,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  subjectOfArtifact,
+} from './artifact.ts';
 import { requireTrusted } from './artifact-trust.ts';
 
 export type Move =
@@ -43,20 +52,43 @@ export function auditMove(before: Artifact, after: Artifact) {
   };
 }
 
+const Told = v.object({
+  ...ArtifactTold.entries,
+  previous_state: v.picklist(LIFECYCLE_STATES),
+  /** When the grace period of a deprecated one ends. */
+  retire_after: v.optional(Time),
+  /** Where it was decided by itself, and not as part of a promotion. */
+  reason: v.optional(v.string()),
+});
+type Told = v.InferOutput<typeof Told>;
+
+export const ArtifactStaged = event('apps.artifact.staged', 1, Told);
+export const ArtifactCanaryBegan = event('apps.artifact.canary_began', 1, Told);
+export const ArtifactActivated = event('apps.artifact.activated', 1, Told);
+export const ArtifactDeprecated = event('apps.artifact.deprecated', 1, Told);
+export const ArtifactRetired = event('apps.artifact.retired', 1, Told);
+export const ArtifactRolledBack = event('apps.artifact.rolled_back', 1, Told);
+
+const KINDS: KindsOfMoves<Told> = {
+  staged: ArtifactStaged,
+  canary: ArtifactCanaryBegan,
+  active: ArtifactActivated,
+  deprecated: ArtifactDeprecated,
+  retired: ArtifactRetired,
+  back: ArtifactRolledBack,
+};
+
 export function ArtifactMoved(
   before: Artifact,
   after: Artifact,
-  more: Record<string, unknown> = {},
+  more: Pick<Told, 'reason'> = {},
 ): DomainEvent {
   const { lifecycle_state, retire_after } = after;
-  return {
-    type: eventOfMove('artifact', before.lifecycle_state, lifecycle_state),
-    version: 1,
-    data: {
-      ...aboutArtifact(after),
-      previous_state: before.lifecycle_state,
-      ...(lifecycle_state === 'deprecated' && { retire_after }),
-      ...more,
-    },
-  };
+  const moved = kindOfMove(KINDS, before.lifecycle_state, lifecycle_state);
+  return moved({
+    ...aboutArtifact(after),
+    previous_state: before.lifecycle_state,
+    ...(lifecycle_state === 'deprecated' && { retire_after }),
+    ...more,
+  });
 }

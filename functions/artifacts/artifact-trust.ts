@@ -1,10 +1,11 @@
 // Whether an artifact is trusted, apart from how far it has come: `unverified → verified → revoked`, and back to
 // unverified when a later look fails. Rules only; nothing here knows AWS.
 
+import * as v from 'valibot';
 import { type Refusal, refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
-import { aboutArtifact, type Artifact } from './artifact.ts';
-import type { Verification } from './verification.ts';
+import { type DomainEvent, event } from '../platform/events.ts';
+import { aboutArtifact, type Artifact, ArtifactTold } from './artifact.ts';
+import { Verification } from './verification.ts';
 
 export function requireNotRevoked({ trust_state, revoked }: Artifact): void {
   if (trust_state !== 'revoked') return;
@@ -47,11 +48,13 @@ export function auditTrust({ trust_state, verification }: Artifact) {
   };
 }
 
-export const TrustJudged = (artifact: Artifact): DomainEvent => {
+const Told = v.object({ ...ArtifactTold.entries, fault: Verification.entries.fault });
+
+export const ArtifactVerified = event('apps.artifact.verified', 1, Told);
+export const ArtifactVerificationFailed = event('apps.artifact.verification_failed', 1, Told);
+
+export function TrustJudged(artifact: Artifact): DomainEvent {
   const { verdict, fault } = artifact.verification ?? {};
-  return {
-    type: verdict === 'verified' ? 'apps.artifact.verified' : 'apps.artifact.verification_failed',
-    version: 1,
-    data: { ...aboutArtifact(artifact), ...(fault && { fault }) },
-  };
-};
+  const told = { ...aboutArtifact(artifact), ...(fault && { fault }) };
+  return verdict === 'verified' ? ArtifactVerified(told) : ArtifactVerificationFailed(told);
+}

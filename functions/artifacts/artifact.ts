@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { VERSION_STATUSES } from '../catalog/app.ts';
 import { VersionNumber } from '../catalog/version-number.ts';
-import { ItemName } from '../manifests/manifest-fields.ts';
+import { Digest, ItemName } from '../manifests/manifest-fields.ts';
 import { Id, Slug } from '../platform/name.ts';
 import { Verification } from './verification.ts';
 
@@ -121,7 +121,17 @@ export const pathOfArtifact = ({ project_id, id }: Pick<Artifact, 'project_id' |
   `/api/v1/projects/${project_id}/app-artifacts/${id}`;
 
 /** What the audit and the events tell of an artifact. */
-export function aboutArtifact(artifact: Artifact) {
+export const ArtifactTold = v.object({
+  artifact_id: Id,
+  ...ArtifactName,
+  artifact_kind: v.picklist(ARTIFACT_KINDS),
+  digest: Digest,
+  channel: Channel,
+  lifecycle_state: v.picklist(LIFECYCLE_STATES),
+  trust_state: v.picklist(TRUST_STATES),
+});
+
+export function aboutArtifact(artifact: Artifact): v.InferOutput<typeof ArtifactTold> {
   const { id, app_slug, app_version, artifact_name, variant, artifact_kind, digest } = artifact;
   const { lifecycle_state, trust_state, channel } = artifact;
   return {

@@ -3,7 +3,7 @@ import { commitDecision } from '../platform/change.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import type { Context } from '../platform/context.ts';
 import { findGarbage } from './find-garbage.ts';
-import { inParts, type StoredFile, type StoredImage } from './garbage.ts';
+import { GarbageCollected, inParts, type StoredFile, type StoredImage } from './garbage.ts';
 import { claimRepository, registeredAfterAll, releaseRepository, type Repository } from './garbage-store.ts';
 import { deleteVersion } from './object-store.ts';
 import { removeImages } from './repository-images.ts';
@@ -77,6 +77,6 @@ async function tell(ctx: Context, repository: Repository, { images, files }: Rem
     actor: SWEEP,
     place: { org_id, project_id },
     writes: [],
-    events: [{ type: 'apps.artifact.collected', version: 1, data: { app_slug, ...counts } }],
+    events: [GarbageCollected({ app_slug, ...counts })],
   }));
 }

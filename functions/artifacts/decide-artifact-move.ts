@@ -20,7 +20,7 @@ export function decideArtifactMove(
   move: Move,
   promotion: Promotion | undefined,
   now: Date,
-  told: Record<string, unknown> = {},
+  told: { reason?: string } = {},
 ): { moved: Artifact; decision: Decision } {
   const moved = moveArtifact(artifact, move, now);
   if (bound) requireSpared(bound, artifact, move.to);

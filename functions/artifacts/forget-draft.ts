@@ -1,12 +1,12 @@
 import { commitDecision } from '../platform/change.ts';
 import type { Context } from '../platform/context.ts';
-import { aboutArtifact, type Artifact, subjectOfArtifact } from './artifact.ts';
+import { aboutArtifact, subjectOfArtifact } from './artifact.ts';
 import { isBound } from './artifact-binding.ts';
 import { findArtifactPromotion } from './artifact-promotion-store.ts';
 import { removeArtifact } from './artifact-store.ts';
 import { findBound, holdVersion } from './binding-store.ts';
 import { postponeDue } from './care-store.ts';
-import { careOf } from './retention.ts';
+import { ArtifactForgotten, careOf } from './retention.ts';
 import { CARE } from './reverify-artifact.ts';
 
 /** Forgets a draft nobody took further. One that a version names, or that is being promoted, is kept for now. */
@@ -30,9 +30,3 @@ export async function forgetDraft(ctx: Context, id: string): Promise<void> {
     };
   });
 }
-
-const ArtifactForgotten = (artifact: Artifact) => ({
-  type: 'apps.artifact.forgotten',
-  version: 1,
-  data: aboutArtifact(artifact),
-});

@@ -1,6 +1,9 @@
 // What lies in the registry or the object store and is of no use to any artifact. Rules only; nothing here knows AWS.
 
+import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
+import { event } from '../platform/events.ts';
+import { Slug } from '../platform/name.ts';
 import { provenanceKeyOf, signatureKeyOf } from './repository.ts';
 
 /** What came more recently may yet be registered. */
@@ -101,3 +104,16 @@ const nameVersion = (key: string, versionId: string): string => `${key}\n${versi
 function isRecent(time: Date, now: Date): boolean {
   return now < secondsAfter(time, COLLECT_AFTER_SECONDS);
 }
+
+/** How much goes; which ones, the audit tells. */
+export const GarbageCollected = event(
+  'apps.artifact.collected',
+  1,
+  v.object({
+    app_slug: Slug,
+    repository: v.string(),
+    images: v.number(),
+    files: v.number(),
+    bytes: v.number(),
+  }),
+);

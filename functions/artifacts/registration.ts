@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import { Digest, Repository } from '../manifests/manifest-fields.ts';
 import type { ProjectFact } from '../platform/authority.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
-import { aboutArtifact, type Artifact, ArtifactName } from './artifact.ts';
+import { event } from '../platform/events.ts';
+import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
 import { ArtifactSource, requireSourceType } from './publication.ts';
 import { artifactIdOf } from './keys.ts';
 import { repositoryOf } from './repository.ts';
@@ -93,8 +93,4 @@ export function planArtifact(named: NamedArtifact, found: Found, actor: string, 
   };
 }
 
-export const ArtifactRegistered = (artifact: Artifact): DomainEvent => ({
-  type: 'apps.artifact.registered',
-  version: 1,
-  data: aboutArtifact(artifact),
-});
+export const ArtifactRegistered = event('apps.artifact.registered', 1, ArtifactTold, aboutArtifact);

@@ -1,7 +1,8 @@
 // When the platform looks at an artifact again by itself, and what it keeps. Rules only; nothing here knows AWS.
 
 import { secondsAfter } from '../platform/clock.ts';
-import type { Artifact } from './artifact.ts';
+import { event } from '../platform/events.ts';
+import { aboutArtifact, type Artifact, ArtifactTold } from './artifact.ts';
 
 const DAY_SECONDS = 24 * 3600;
 
@@ -79,3 +80,5 @@ function isWatched({
 const after = (time: string, seconds: number): string => secondsAfter(new Date(time), seconds).toISOString();
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export const ArtifactForgotten = event('apps.artifact.forgotten', 1, ArtifactTold, aboutArtifact);

@@ -2,8 +2,9 @@
 
 import * as v from 'valibot';
 import { Reason } from '../catalog/promotion.ts';
-import type { DomainEvent } from '../platform/events.ts';
-import { aboutArtifact, type Artifact, ArtifactView, subjectOfArtifact } from './artifact.ts';
+import { StopRequested } from '../instances/instance-events.ts';
+import { type DomainEvent, event } from '../platform/events.ts';
+import { aboutArtifact, type Artifact, ArtifactTold, ArtifactView, subjectOfArtifact } from './artifact.ts';
 import type { InstanceUse } from './usage.ts';
 
 export const RevokeArtifact = v.strictObject({
@@ -30,28 +31,22 @@ export const auditRevocation = (before: Artifact, after: Artifact) => ({
   after: { trust_state: after.trust_state, revoked: after.revoked },
 });
 
-export const ARTIFACT_REVOKED = 'apps.artifact.revoked';
-
-export const ArtifactRevoked = (artifact: Artifact, stop_instances: boolean): DomainEvent => ({
-  type: ARTIFACT_REVOKED,
-  version: 1,
-  data: { ...aboutArtifact(artifact), reason: artifact.revoked?.reason, stop_instances },
-});
+export const ArtifactRevoked = event(
+  'apps.artifact.revoked',
+  1,
+  v.object({ ...ArtifactTold.entries, reason: v.optional(v.string()), stop_instances: v.boolean() }),
+  (artifact: Artifact, stop_instances: boolean) => ({
+    ...aboutArtifact(artifact),
+    reason: artifact.revoked?.reason,
+    stop_instances,
+  }),
+);
 
 /** What an instance is told, in its own project: who runs it has to do with the artifact's project only by this. */
-export const StopRequested = (
-  { app_instance_id, app_slug, app_version, org_id, project_id }: InstanceUse,
+export function stopRequestedBy(
   { id, revoked }: Artifact,
-): DomainEvent => ({
-  type: 'apps.instance.stop_requested',
-  version: 1,
-  place: { org_id, project_id },
-  data: {
-    app_instance_id,
-    app_slug,
-    app_version,
-    reason: 'artifact.revoked',
-    artifact_id: id,
-    detail: revoked?.reason,
-  },
-});
+  { org_id, project_id, ...instance }: InstanceUse,
+): DomainEvent {
+  const told = { ...instance, reason: 'artifact.revoked', artifact_id: id, detail: revoked?.reason };
+  return { ...StopRequested(told), place: { org_id, project_id } };
+}

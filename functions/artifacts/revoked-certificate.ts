@@ -3,7 +3,7 @@
 
 import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { Description } from '../platform/name.ts';
 import type { TrustHead } from './trust-policy.ts';
 
@@ -54,14 +54,14 @@ export function planRevocation(
 
 export const subjectOfCertificate = (fingerprint: string): string => `certificate:${fingerprint}`;
 
-export const CertificateRevoked = ({ fingerprint, reason }: RevokedCertificate): DomainEvent => ({
-  type: 'apps.trust.certificate_revoked',
-  version: 1,
-  data: { fingerprint, reason },
-});
+export const CertificateRevoked = event(
+  'apps.trust.certificate_revoked',
+  1,
+  v.object({ fingerprint: Fingerprint, reason: v.string() }),
+);
 
-export const CertificateRestored = ({ fingerprint }: RevokedCertificate): DomainEvent => ({
-  type: 'apps.trust.certificate_restored',
-  version: 1,
-  data: { fingerprint },
-});
+export const CertificateRestored = event(
+  'apps.trust.certificate_restored',
+  1,
+  v.object({ fingerprint: Fingerprint }),
+);

@@ -2,7 +2,7 @@ import { commitDecision, type Decision } from '../platform/change.ts';
 import type { Context } from '../platform/context.ts';
 import { refuse } from '../platform/errors.ts';
 import type { Artifact } from './artifact.ts';
-import { StopRequested } from './revocation.ts';
+import { stopRequestedBy } from './revocation.ts';
 import { findInstances, markStopping } from './revocation-store.ts';
 import { type InstanceUse, runs } from './usage.ts';
 import { listInstances } from './usage-store.ts';
@@ -13,7 +13,7 @@ const PAGE = 500;
 const PAGES_MAX = 40;
 /** Each has three writes of its own, and a transaction has room for a hundred. */
 const TOGETHER_MAX = 30;
-/** What is left over, the relay's next try asks: it passes over those that were asked. */
+/** What is left over is asked when the event comes again: it passes over those that were asked. */
 const ASKED_MAX = 3000;
 
 /** Asks every instance that runs the bytes as this artifact to stop, whosever it is; each of them once. */
@@ -67,6 +67,6 @@ function decideStop(artifact: Artifact, instances: InstanceUse[], now: Date): De
     actor: REVOCATION,
     place: { org_id, project_id },
     writes: instances.map((instance) => markStopping(artifact.digest, instance, now)),
-    events: instances.map((instance) => StopRequested(instance, artifact)),
+    events: instances.map((instance) => stopRequestedBy(artifact, instance)),
   };
 }

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { type InputFault, refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { Description, Slug } from '../platform/name.ts';
 import { type Certificate, isIssuedBy, pemBytes, readCertificate } from './certificate.ts';
 import { readDer, Unreadable } from './der.ts';
@@ -244,14 +244,15 @@ export function aboutTrustPolicy(policy: TrustPolicy | undefined) {
   };
 }
 
-export const TrustPolicyChanged = ({ name, repository_pattern, version }: TrustPolicy): DomainEvent => ({
-  type: 'apps.trust.policy_changed',
-  version: 1,
-  data: { policy_name: name, repository_pattern, version },
-});
+const Told = v.object({ policy_name: Slug, repository_pattern: RepositoryPattern });
 
-export const TrustPolicyRemoved = ({ name, repository_pattern }: TrustPolicy): DomainEvent => ({
-  type: 'apps.trust.policy_removed',
-  version: 1,
-  data: { policy_name: name, repository_pattern },
-});
+const tell = ({ name, ...policy }: TrustPolicy) => ({ policy_name: name, ...policy });
+
+export const TrustPolicyChanged = event(
+  'apps.trust.policy_changed',
+  1,
+  v.object({ ...Told.entries, version: v.number() }),
+  tell,
+);
+
+export const TrustPolicyRemoved = event('apps.trust.policy_removed', 1, Told, tell);

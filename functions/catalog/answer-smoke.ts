@@ -27,7 +27,7 @@ export const answerSmoke = command(
       reason: body.notes,
       place,
       writes: [savePromotion(promotion, answered)],
-      events: [SmokeAnswered(answered)],
+      events: [SmokeAnswered(answered, body)],
       reply: { ...viewPromotion(answered, at, true) },
     };
   },

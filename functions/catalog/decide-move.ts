@@ -18,7 +18,7 @@ export function decideMove(
   move: Move,
   promotion: Promotion | undefined,
   now: Date,
-  told: Record<string, unknown> = {},
+  told: { reason?: string } = {},
 ): { moved: Moved; decision: Decision } {
   const moved = moveVersion(before, move, now);
   const { superseded } = moved;

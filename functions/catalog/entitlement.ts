@@ -3,7 +3,7 @@
 
 import * as v from 'valibot';
 import { type InputFault, refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { Id, Slug, Time } from '../platform/name.ts';
 import { type App, CONTROL_PLANE_SCOPES, isVisible, OPERATING_MODES } from './app.ts';
 import { compareVersions, VersionNumber, versionSortKey } from './version-number.ts';
@@ -299,12 +299,19 @@ export function viewOrgEntitlement(
 /** The place is told beside it, by the row of the audit. */
 export const subjectOfEntitlement = (slug: string): string => `entitlement:${slug}`;
 
-export const EntitlementChanged = (
-  slug: string,
-  place: { org_id: string; project_id?: string },
-  { enabled, policy_overrides }: Entitlement,
-): DomainEvent => ({
-  type: 'apps.entitlement.changed',
-  version: 1,
-  data: { ...place, app_slug: slug, enabled, policy_overrides },
-});
+export const EntitlementChanged = event(
+  'apps.entitlement.changed',
+  1,
+  v.object({
+    org_id: Id,
+    project_id: v.optional(Id),
+    app_slug: Slug,
+    enabled: v.boolean(),
+    policy_overrides: PolicyOverrides,
+  }),
+  (
+    slug: string,
+    place: { org_id: string; project_id?: string },
+    { enabled, policy_overrides }: Entitlement,
+  ) => ({ ...place, app_slug: slug, enabled, policy_overrides }),
+);

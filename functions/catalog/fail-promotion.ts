@@ -32,7 +32,7 @@ export async function failPromotion(
       actor: by ?? promotion.actor,
       place,
       writes: [savePromotion(promotion, failed)],
-      events: [PromotionFailed(failed)],
+      events: [PromotionFailed(failed, error)],
     };
   });
 }

@@ -1,27 +1,19 @@
-import * as v from 'valibot';
+import { InstanceFailed, type InstanceRunning } from '../instances/instance-events.ts';
 import { commitDecision } from '../platform/change.ts';
 import type { Context } from '../platform/context.ts';
-import type { PlatformEvent } from '../platform/events.ts';
-import { Slug } from '../platform/name.ts';
+import type { EventOf } from '../platform/events.ts';
 import { describeTally, isFailing, isTried } from './canary-guard.ts';
 import { decideMove } from './decide-move.ts';
 import { rollBack } from './promotion-steps.ts';
 import { countInstance, findPromotion } from './promotion-store.ts';
-import { VersionNumber } from './version-number.ts';
-
-export const INSTANCE_RUNNING = 'apps.instance.running';
-export const INSTANCE_FAILED = 'apps.instance.failed';
-
-const InstanceTold = v.object({
-  app_instance_id: v.pipe(v.string(), v.maxLength(64)),
-  app_slug: Slug,
-  version: VersionNumber,
-});
 
 /** What an instance that came up or failed means for the version it uses, while that is in canary. */
-export async function observeInstance(ctx: Context, event: PlatformEvent): Promise<void> {
-  const { app_instance_id: id, app_slug, version } = v.parse(InstanceTold, event.data);
-  const list = event.type === INSTANCE_FAILED ? 'failed_ids' : 'running_ids';
+export async function observeInstance(
+  ctx: Context,
+  event: EventOf<typeof InstanceRunning | typeof InstanceFailed>,
+): Promise<void> {
+  const { app_instance_id: id, app_slug, app_version: version } = event.data;
+  const list = event.type === InstanceFailed.type ? 'failed_ids' : 'running_ids';
   const isCounted = await countInstance(app_slug, version, { id, list, at: event.occurred_at });
   if (isCounted) await judgeCanary(ctx, { app_slug, version });
 }

@@ -1,3 +1,4 @@
+import type { Context } from '../platform/context.ts';
 import { environment } from '../platform/environment.ts';
 import { answerTask, refuseTask, startExecution } from '../platform/workflow.ts';
 import { type Promotion } from './promotion.ts';
@@ -7,12 +8,13 @@ import { start } from './promotion-steps.ts';
 import { keepPromotion } from './promotion-store.ts';
 
 /** Started twice, it runs once: the execution bears the operation's id. */
-export async function startWorkflow(promotion: Promotion, now: Date): Promise<void> {
+export async function startWorkflow(ctx: Context, promotion: Promotion): Promise<void> {
   const { operation_id, subject } = promotion;
-  await startExecution(environment('PROMOTION_MACHINE_ARN'), operation_id, executionInput(promotion));
+  const input = executionInput(promotion);
+  await startExecution(ctx, environment('PROMOTION_MACHINE_ARN'), operation_id, input);
   await keepPromotion(subject, (current) =>
     current.operation_id === operation_id && current.status === 'running' && current.started_at === undefined
-      ? start(current, now)
+      ? start(current, ctx.now())
       : undefined,
   );
 }

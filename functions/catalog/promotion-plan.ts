@@ -25,6 +25,7 @@ export type Asked = Omit<PromoteVersion, 'reason'>;
 export interface Request {
   operationId: string;
   correlationId: string;
+  traceparent: string;
   actor: Actor;
   reason: string;
   now: Date;
@@ -60,7 +61,7 @@ export function planRetirement(at: Standing, request: Request): Promotion {
 function plan(
   { subject, status, promotion: last }: Standing,
   target: Target,
-  { operationId, correlationId, actor, reason, now }: Request,
+  { operationId, correlationId, traceparent, actor, reason, now }: Request,
   more: Pick<Promotion, 'canary' | 'grace_until'>,
 ): Promotion {
   if (actor.kind === 'anonymous') throw refuse('auth.missing');
@@ -79,6 +80,7 @@ function plan(
     actor,
     reason,
     correlation_id: correlationId,
+    traceparent,
     requested_at: now.toISOString(),
     deadline_at: '',
     revision: last?.revision ?? 0,
@@ -148,12 +150,11 @@ export function firstRankOf({ from, target }: Promotion): Exclude<Target, 'retir
 
 /** Everything the workflow is told. Ids only: each step reads again what it decides on. */
 export function executionInput(promotion: Promotion): Record<string, unknown> {
-  const { operation_id, correlation_id, subject, from, requested_at } = promotion;
+  const { operation_id, subject, from, requested_at } = promotion;
   const until = promotion.grace_until ?? promotion.canary?.bake_until ?? requested_at;
   return {
     subject,
     operation_id,
-    correlation_id,
     start_at: firstStepOf(subject, from),
     go_on_at: nextStepFrom(from),
     step: { decision: 'go_on', until },

@@ -2,10 +2,11 @@
 // kept of it, and what is told. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { DomainEvent } from '../platform/events.ts';
-import { Description } from '../platform/name.ts';
+import { type DomainEvent, event } from '../platform/events.ts';
+import { Description, Id, Slug } from '../platform/name.ts';
 import { VERSION_STATUSES } from './app.ts';
 import { AskedAudience, Bake, BakeSeconds, Canary, FailurePercentMax, InstancesMin } from './canary-guard.ts';
+import { VersionNumber } from './version-number.ts';
 
 /** What is promoted. */
 export const Subject = v.variant('kind', [
@@ -54,8 +55,10 @@ export const PublishVersion = v.strictObject({ ...asked, reason: MaybeReason });
 export const PromoteVersion = v.strictObject({ target: v.picklist(PROMOTED_TO), ...asked });
 export type PromoteVersion = v.InferOutput<typeof PromoteVersion>;
 
+const Verdict = v.picklist(['passed', 'failed']);
+
 export const AnswerSmoke = v.strictObject({
-  verdict: v.picklist(['passed', 'failed']),
+  verdict: Verdict,
   notes: v.optional(Notes),
 });
 export type AnswerSmoke = v.InferOutput<typeof AnswerSmoke>;
@@ -68,12 +71,10 @@ export type Failure = v.InferOutput<typeof Failure>;
 
 /** Lint and smoke of a version, verification of an artifact. */
 export const Gates = v.object({
-  lint: v.optional(
-    v.object({ verdict: v.picklist(['passed', 'failed']), at: v.string(), problems: v.array(Problem) }),
-  ),
+  lint: v.optional(v.object({ verdict: Verdict, at: v.string(), problems: v.array(Problem) })),
   smoke: v.optional(
     v.object({
-      verdict: v.picklist(['passed', 'failed']),
+      verdict: Verdict,
       at: v.string(),
       by: v.string(),
       notes: v.string(),
@@ -108,6 +109,8 @@ export const Promotion = v.object({
   actor: Requester,
   reason: v.string(),
   correlation_id: v.string(),
+  /** The trace of whoever asked for it, which all of its steps continue. */
+  traceparent: v.optional(v.string()),
   requested_at: v.string(),
   started_at: v.optional(v.string()),
   /** When the step it is at counts as lost. */
@@ -132,46 +135,55 @@ const DOMAINS = { version: 'catalog', artifact: 'artifacts' } as const;
 /** As the audit names what is done to it. */
 export const actionOf = ({ kind }: Subject, verb: string): string => `${DOMAINS[kind]}.${kind}.${verb}`;
 
+const Told = v.pick(Promotion, ['operation_id', 'from', 'target', 'status', 'step']);
+const VersionTold = v.object({ ...Told.entries, app_slug: Slug, app_version: VersionNumber });
+const ArtifactTold = v.object({ ...Told.entries, artifact_id: Id });
+type VersionTold = v.InferOutput<typeof VersionTold>;
+type ArtifactTold = v.InferOutput<typeof ArtifactTold>;
+
 /** What the audit and the events tell of a promotion; who the canary is for, only the platform knows. */
-export function aboutPromotion(promotion: Promotion) {
+export function aboutPromotion(promotion: Promotion): VersionTold | ArtifactTold {
   const { operation_id, subject, from, target, status, step } = promotion;
-  const named =
-    subject.kind === 'version'
-      ? { app_slug: subject.app_slug, app_version: subject.version }
-      : { artifact_id: subject.artifact_id };
-  return { operation_id, ...named, from, target, status, step };
+  const told = { operation_id, from, target, status, step };
+  return subject.kind === 'version'
+    ? { ...told, app_slug: subject.app_slug, app_version: subject.version }
+    : { ...told, artifact_id: subject.artifact_id };
 }
 
-export const PROMOTION_REQUESTED = {
-  version: 'apps.version.promotion_requested',
-  artifact: 'apps.artifact.promotion_requested',
-} as const;
-const PROMOTION_FAILED = {
-  version: 'apps.version.promotion_failed',
-  artifact: 'apps.artifact.promotion_failed',
-} as const;
-export const SMOKE_ANSWERED = 'apps.version.smoke_answered';
+/** Only a version has a smoke run. */
+const aboutVersion = (promotion: Promotion) => aboutPromotion(promotion) as VersionTold;
 
-export const PromotionRequested = (promotion: Promotion): DomainEvent => ({
-  type: PROMOTION_REQUESTED[promotion.subject.kind],
-  version: 1,
-  data: aboutPromotion(promotion),
-});
+export const VersionPromotionRequested = event('apps.version.promotion_requested', 1, VersionTold);
+export const ArtifactPromotionRequested = event('apps.artifact.promotion_requested', 1, ArtifactTold);
 
-export const SmokeRequested = (promotion: Promotion): DomainEvent => ({
-  type: 'apps.version.smoke_requested',
-  version: 1,
-  data: aboutPromotion(promotion),
-});
+export function PromotionRequested(promotion: Promotion): DomainEvent {
+  const told = aboutPromotion(promotion);
+  return 'artifact_id' in told ? ArtifactPromotionRequested(told) : VersionPromotionRequested(told);
+}
 
-export const SmokeAnswered = (promotion: Promotion): DomainEvent => ({
-  type: SMOKE_ANSWERED,
-  version: 1,
-  data: { ...aboutPromotion(promotion), verdict: promotion.gates.smoke?.verdict },
-});
+export const SmokeRequested = event('apps.version.smoke_requested', 1, VersionTold, aboutVersion);
 
-export const PromotionFailed = (promotion: Promotion): DomainEvent => ({
-  type: PROMOTION_FAILED[promotion.subject.kind],
-  version: 1,
-  data: { ...aboutPromotion(promotion), error: promotion.error },
-});
+export const SmokeAnswered = event(
+  'apps.version.smoke_answered',
+  1,
+  v.object({ ...VersionTold.entries, verdict: Verdict }),
+  (promotion: Promotion, { verdict }: AnswerSmoke) => ({ ...aboutVersion(promotion), verdict }),
+);
+
+export const VersionPromotionFailed = event(
+  'apps.version.promotion_failed',
+  1,
+  v.object({ ...VersionTold.entries, error: Failure }),
+);
+export const ArtifactPromotionFailed = event(
+  'apps.artifact.promotion_failed',
+  1,
+  v.object({ ...ArtifactTold.entries, error: Failure }),
+);
+
+export function PromotionFailed(promotion: Promotion, error: Failure): DomainEvent {
+  const told = aboutPromotion(promotion);
+  return 'artifact_id' in told
+    ? ArtifactPromotionFailed({ ...told, error })
+    : VersionPromotionFailed({ ...told, error });
+}

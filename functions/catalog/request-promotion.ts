@@ -6,15 +6,16 @@ import type { Request } from './promotion-plan.ts';
 import { savePromotion } from './promotion-store.ts';
 import { viewPromotion } from './promotion-view.ts';
 
-/** What every command that begins a promotion does; the relay then starts the workflow. */
+/** What every command that begins a promotion does; its event then starts the workflow. */
 export function requestPromotion(
   ctx: Context,
   at: Promotable,
   reason: string,
   plan: (request: Request) => Promotion,
 ): Change {
-  const { correlationId, actor } = ctx;
-  const promotion = plan({ operationId: ctx.newId(), correlationId, actor, reason, now: ctx.now() });
+  const { correlationId, traceparent, actor } = ctx;
+  const operationId = ctx.newId();
+  const promotion = plan({ operationId, correlationId, traceparent, actor, reason, now: ctx.now() });
   return {
     subject: subjectOfPromotion(promotion),
     after: aboutPromotion(promotion),

@@ -22,15 +22,15 @@ export const handler = task(v.unknown(), async (ctx) => {
   }
 });
 
-async function repair({ operation_id, subject, correlation_id }: Promotion): Promise<void> {
-  const ctx = createContext(correlation_id);
+async function repair({ operation_id, subject, correlation_id, traceparent }: Promotion): Promise<void> {
+  const ctx = createContext(correlation_id, traceparent);
   // The index may lag behind.
   const { promotion, ...at } = await findPromotable(subject);
   if (promotion?.operation_id !== operation_id) return;
   const decision = sweepOf(promotion, at, ctx.now());
   if (decision === 'wait') return;
   ctx.log.warn('A promotion needs help.', { operation_id, ...subject, decision });
-  if (decision === 'start') await startWorkflow(promotion, ctx.now());
+  if (decision === 'start') await startWorkflow(ctx, promotion);
   else if (decision === 'answer') await answerWorkflow(promotion);
   else await failPromotion(ctx, promotion, STALLED, SWEEP);
 }

@@ -3,15 +3,18 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { type DomainEvent, event } from '../platform/events.ts';
+import { Slug, Time } from '../platform/name.ts';
 import {
   activeVersion,
   type App,
   type CanaryAudience,
+  VERSION_STATUSES,
   type VersionEntry,
   type VersionStatus,
 } from './app.ts';
 import { subjectOfVersion, type Version } from './version.ts';
+import { VersionNumber } from './version-number.ts';
 
 /** Every move there is. Nothing else ever happens to a status. */
 export const FOLLOWING = {
@@ -133,36 +136,60 @@ export function auditMove(before: Version, after: Version) {
   };
 }
 
-const PARTICIPLES = {
-  staged: 'staged',
-  canary: 'canary_began',
-  active: 'activated',
-  deprecated: 'deprecated',
-  retired: 'retired',
-} as const satisfies Record<Exclude<VersionStatus, 'draft'>, string>;
+const Told = v.object({
+  app_slug: Slug,
+  app_version: VersionNumber,
+  status: v.picklist(VERSION_STATUSES),
+  previous_status: v.picklist(VERSION_STATUSES),
+  /** When the grace period of a deprecated one ends. */
+  retire_after: v.optional(Time),
+  /** The version that took its place. */
+  superseded_by: v.optional(VersionNumber),
+  /** Where it was decided by itself, and not as part of a promotion. */
+  reason: v.optional(v.string()),
+});
+type Told = v.InferOutput<typeof Told>;
 
-/** What a move of a version or an artifact is told as. Back from canary it is told as that. */
-export function eventOfMove(kind: 'version' | 'artifact', from: VersionStatus, to: VersionStatus): string {
+export const VersionStaged = event('apps.version.staged', 1, Told);
+export const VersionCanaryBegan = event('apps.version.canary_began', 1, Told);
+export const VersionActivated = event('apps.version.activated', 1, Told);
+export const VersionDeprecated = event('apps.version.deprecated', 1, Told);
+export const VersionRetired = event('apps.version.retired', 1, Told);
+export const VersionRolledBack = event('apps.version.rolled_back', 1, Told);
+
+type Reached = Exclude<VersionStatus, 'draft'>;
+
+/** The kind of event for each status that is reached. Back from canary is told as that. */
+export type KindsOfMoves<T> = Record<Reached | 'back', (told: T) => DomainEvent>;
+
+const KINDS: KindsOfMoves<Told> = {
+  staged: VersionStaged,
+  canary: VersionCanaryBegan,
+  active: VersionActivated,
+  deprecated: VersionDeprecated,
+  retired: VersionRetired,
+  back: VersionRolledBack,
+};
+
+/** What a move of a version or an artifact is told as. */
+export function kindOfMove<T>(kinds: KindsOfMoves<T>, from: VersionStatus, to: VersionStatus) {
   const isBack = from === 'canary' && to === 'staged';
-  return `apps.${kind}.${isBack ? 'rolled_back' : PARTICIPLES[to as keyof typeof PARTICIPLES]}`;
+  return kinds[isBack ? 'back' : (to as Reached)];
 }
 
 export function VersionMoved(
   before: Version,
   after: Version,
-  more: Record<string, unknown> = {},
+  more: Pick<Told, 'superseded_by' | 'reason'> = {},
 ): DomainEvent {
   const { app_slug, version, status, retire_after } = after;
-  return {
-    type: eventOfMove('version', before.status, status),
-    version: 1,
-    data: {
-      app_slug,
-      app_version: version,
-      status,
-      previous_status: before.status,
-      ...(status === 'deprecated' && { retire_after }),
-      ...more,
-    },
-  };
+  const moved = kindOfMove(KINDS, before.status, status);
+  return moved({
+    app_slug,
+    app_version: version,
+    status,
+    previous_status: before.status,
+    ...(status === 'deprecated' && { retire_after }),
+    ...more,
+  });
 }

@@ -21,7 +21,10 @@ export function renderPage(document: OpenapiDocument): string {
         <a class="skip" href="#content">Skip to the content</a>
         <header>
           <h1>${title}</h1>
-          <p>Version ${version}. For programs: <a href="/api/v1/openapi.json">openapi.json</a>.</p>
+          <p>
+            Version ${version}. For programs: <a href="/api/v1/openapi.json">openapi.json</a>; events:
+            <a href="/api/v1/asyncapi.json">asyncapi.json</a>.
+          </p>
         </header>
         <nav aria-label="Routes">
           ${document.tags.map(({ name }) => renderContents(document, name))}

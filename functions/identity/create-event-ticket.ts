@@ -1,11 +1,10 @@
-import { type Context, projectOf } from '../platform/context.ts';
+import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/endpoint.ts';
 import { environment } from '../platform/environment.ts';
-import { refuse } from '../platform/errors.ts';
-import { judge } from '../platform/permissions.ts';
 import { eventTopic } from '../relay/keys.ts';
 import { issueTicket } from '../socket/issue-ticket.ts';
-import { type Holder, TICKET_SECONDS } from '../socket/ticket.ts';
+import { TICKET_SECONDS } from '../socket/ticket.ts';
+import { holderOf } from '../socket/ticket-holder.ts';
 import { EventTicketView } from './event.ts';
 import { ProjectParams } from './project.ts';
 
@@ -28,9 +27,3 @@ export const createEventTicket = command(
     };
   },
 );
-
-// Kept with the connection, so that it ends when its holder may no longer read the project's events.
-function holderOf({ actor, grants }: Context): Holder {
-  if (actor.kind !== 'user' && actor.kind !== 'service_account') throw refuse('permission.denied');
-  return { kind: actor.kind, id: actor.id, everywhere: judge(grants, 'event.read', {}) === 'allowed' };
-}

@@ -12,6 +12,7 @@ export const EventView = v.object({
   occurred_at: Time,
   actor: v.string(),
   correlation_id: v.string(),
+  traceparent: v.optional(v.pipe(v.string(), v.description('W3C Trace Context of the change that said it.'))),
   org_id: v.optional(Id),
   project_id: v.optional(Id),
   data: v.record(v.string(), v.unknown()),

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
 import type { MemberPlace } from './member.ts';
 import { Email, Id, OneTimeToken, Time } from '../platform/name.ts';
@@ -112,29 +112,24 @@ export function viewInvitation(invitation: Invitation): InvitationView {
 }
 
 // Addresses stay out of events: whoever reads a feed need not learn who was invited.
-const about = (invitation: Invitation) => ({
-  invitation_id: invitation.id,
-  ...placeOf(invitation),
-  role: invitation.role,
+const InvitationTold = v.object({
+  invitation_id: Id,
+  org_id: Id,
+  project_id: v.optional(Id),
+  role: RoleName,
 });
 
-export const InvitationCreated = (invitation: Invitation): DomainEvent => ({
-  type: 'identity.invitation.created',
-  version: 1,
-  data: about(invitation),
-});
+const tell = ({ id, ...invitation }: Invitation) => ({ invitation_id: id, ...invitation });
 
-export const InvitationRevoked = (invitation: Invitation): DomainEvent => ({
-  type: 'identity.invitation.revoked',
-  version: 1,
-  data: about(invitation),
-});
+export const InvitationCreated = event('identity.invitation.created', 1, InvitationTold, tell);
+export const InvitationRevoked = event('identity.invitation.revoked', 1, InvitationTold, tell);
 
-export const InvitationAccepted = (invitation: Invitation, userId: string): DomainEvent => ({
-  type: 'identity.invitation.accepted',
-  version: 1,
-  data: { ...about(invitation), user_id: userId },
-});
+export const InvitationAccepted = event(
+  'identity.invitation.accepted',
+  1,
+  v.object({ ...InvitationTold.entries, user_id: v.string() }),
+  (invitation: Invitation, userId: string) => ({ ...tell(invitation), user_id: userId }),
+);
 
 function requireFitting(role: Role, place: MemberPlace): void {
   const roles: readonly Role[] = place.project_id === undefined ? ORG_ROLES : PROJECT_ROLES;

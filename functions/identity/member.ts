@@ -3,7 +3,7 @@
 
 import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { type DomainEvent, event } from '../platform/events.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
 import { Id, Time } from '../platform/name.ts';
 import type { Org } from './org.ts';
@@ -116,29 +116,38 @@ export function viewAt(user: User, place: MemberPlace): MemberView | undefined {
   return held && viewMember(user, held);
 }
 
-const at = ({ org_id, project_id }: MemberPlace) => ({
-  org_id,
-  ...(project_id !== undefined && { project_id }),
+const MemberTold = v.object({
+  /** Not always a UUID: whoever creates an organisation becomes its admin, and need not be a person. */
+  user_id: v.string(),
+  org_id: Id,
+  project_id: v.optional(Id),
 });
 
-const MemberAdded = (userId: string, { role, ...place }: Membership): DomainEvent => ({
-  type: 'identity.member.added',
-  version: 1,
-  data: { user_id: userId, ...at(place), role },
-});
+export const MemberAdded = event(
+  'identity.member.added',
+  1,
+  v.object({ ...MemberTold.entries, role: RoleName }),
+  (userId: string, held: Membership) => ({ user_id: userId, ...held }),
+);
 
-const MemberRoleChanged = (userId: string, { role, ...place }: Membership, before: Role): DomainEvent => ({
-  type: 'identity.member.role_changed',
-  version: 1,
-  data: { user_id: userId, ...at(place), role, role_before: before },
-});
+export const MemberRoleChanged = event(
+  'identity.member.role_changed',
+  1,
+  v.object({ ...MemberTold.entries, role: RoleName, role_before: RoleName }),
+  (userId: string, held: Membership, before: Role) => ({ user_id: userId, ...held, role_before: before }),
+);
 
 /** `left` names every place that was left: an organisation and its projects, or the one project. */
-export const MemberRemoved = (userId: string, place: MemberPlace, left: Membership[]): DomainEvent => ({
-  type: 'identity.member.removed',
-  version: 1,
-  data: { user_id: userId, ...at(place), project_ids: left.flatMap(({ project_id }) => project_id ?? []) },
-});
+export const MemberRemoved = event(
+  'identity.member.removed',
+  1,
+  v.object({ ...MemberTold.entries, project_ids: v.array(Id) }),
+  (userId: string, place: MemberPlace, left: Membership[]) => ({
+    user_id: userId,
+    ...place,
+    project_ids: left.flatMap(({ project_id }) => project_id ?? []),
+  }),
+);
 
 /** How a role came about, told as an event; none when nothing changed. */
 export function entryEvents(before: User, after: User): DomainEvent[] {

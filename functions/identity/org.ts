@@ -1,7 +1,7 @@
 // An organisation: the tenant that owns projects and to which people belong. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { Email, Id, Name, Slug, Time } from '../platform/name.ts';
 
 export const OrgParams = v.object({ org_id: Id });
@@ -48,14 +48,16 @@ export function viewOrg({ id, slug, name, version, created_at }: Org): OrgView {
   return { id, slug, name, version, created_at };
 }
 
-export const OrgCreated = ({ id, slug, name }: Org): DomainEvent => ({
-  type: 'identity.org.created',
-  version: 1,
-  data: { org_id: id, slug, name },
-});
+export const OrgCreated = event(
+  'identity.org.created',
+  1,
+  v.object({ org_id: Id, slug: Slug, name: Name }),
+  ({ id, slug, name }: Org) => ({ org_id: id, slug, name }),
+);
 
-export const OrgRenamed = ({ id, name }: Org): DomainEvent => ({
-  type: 'identity.org.renamed',
-  version: 1,
-  data: { org_id: id, name },
-});
+export const OrgRenamed = event(
+  'identity.org.renamed',
+  1,
+  v.object({ org_id: Id, name: Name }),
+  ({ id, name }: Org) => ({ org_id: id, name }),
+);

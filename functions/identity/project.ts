@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
 
 export const ProjectParams = v.object({ project_id: Id });
@@ -90,28 +90,23 @@ export function viewProject(project: Project): ProjectView {
   return view;
 }
 
-const about = ({ id, org_id }: Project) => ({ org_id, project_id: id });
+const ProjectTold = v.object({ org_id: Id, project_id: Id });
 
-export const ProjectCreated = (project: Project): DomainEvent => ({
-  type: 'identity.project.created',
-  version: 1,
-  data: { ...about(project), slug: project.slug, name: project.name },
-});
+const tell = ({ id, ...project }: Project) => ({ project_id: id, ...project });
 
-export const ProjectRenamed = (project: Project): DomainEvent => ({
-  type: 'identity.project.renamed',
-  version: 1,
-  data: { ...about(project), name: project.name, description: project.description },
-});
+export const ProjectCreated = event(
+  'identity.project.created',
+  1,
+  v.object({ ...ProjectTold.entries, slug: Slug, name: Name }),
+  tell,
+);
 
-export const ProjectArchived = (project: Project): DomainEvent => ({
-  type: 'identity.project.archived',
-  version: 1,
-  data: about(project),
-});
+export const ProjectRenamed = event(
+  'identity.project.renamed',
+  1,
+  v.object({ ...ProjectTold.entries, name: Name, description: Description }),
+  tell,
+);
 
-export const ProjectUnarchived = (project: Project): DomainEvent => ({
-  type: 'identity.project.unarchived',
-  version: 1,
-  data: about(project),
-});
+export const ProjectArchived = event('identity.project.archived', 1, ProjectTold, tell);
+export const ProjectUnarchived = event('identity.project.unarchived', 1, ProjectTold, tell);

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { ProjectFact } from '../platform/authority.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { type Role, ROLES, SERVICE_ACCOUNT_ROLES } from '../platform/permissions.ts';
 import { PublicJwk } from '../platform/token-shape.ts';
 import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
@@ -165,17 +165,13 @@ function viewKey({ key_id, created_at, not_after }: AccountKey): ServiceAccountV
 
 export const subjectOf = ({ id }: ServiceAccount): string => `service_account:${id}`;
 
-const event =
-  (verb: string) =>
-  ({ id, slug, role, status }: ServiceAccount): DomainEvent => ({
-    type: `identity.service_account.${verb}`,
-    version: 1,
-    data: { service_account_id: id, slug, role, status },
-  });
+const Told = v.object({ service_account_id: Id, slug: Slug, role: AnyRole, status: Status });
 
-export const ServiceAccountCreated = event('created');
-export const ServiceAccountChanged = event('changed');
-export const ServiceAccountDisabled = event('disabled');
-export const ServiceAccountEnabled = event('enabled');
-export const ServiceAccountKeyRotated = event('key_rotated');
-export const ServiceAccountDeleted = event('deleted');
+const tell = ({ id, ...account }: ServiceAccount) => ({ service_account_id: id, ...account });
+
+export const ServiceAccountCreated = event('identity.service_account.created', 1, Told, tell);
+export const ServiceAccountChanged = event('identity.service_account.changed', 1, Told, tell);
+export const ServiceAccountDisabled = event('identity.service_account.disabled', 1, Told, tell);
+export const ServiceAccountEnabled = event('identity.service_account.enabled', 1, Told, tell);
+export const ServiceAccountKeyRotated = event('identity.service_account.key_rotated', 1, Told, tell);
+export const ServiceAccountDeleted = event('identity.service_account.deleted', 1, Told, tell);

@@ -3,7 +3,8 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
+import { Time } from '../platform/name.ts';
 import { activeKeyId, type SigningState } from '../platform/signing.ts';
 
 /** The key before signs on until every warm function, which remembers for 5 s, has heard of the next one. */
@@ -70,8 +71,8 @@ export function planRotation(
   };
 }
 
-export const SigningKeyRotated = ({ active_key_id, overlap_until }: SigningState): DomainEvent => ({
-  type: 'identity.signing_key.rotated',
-  version: 1,
-  data: { active_key_id, overlap_until },
-});
+export const SigningKeyRotated = event(
+  'identity.signing_key.rotated',
+  1,
+  v.object({ active_key_id: v.string(), overlap_until: Time }),
+);

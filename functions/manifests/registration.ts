@@ -1,10 +1,14 @@
 // How a manifest becomes a version of an app. Rules only; nothing here knows AWS.
 
+import * as v from 'valibot';
 import { type InputFault, type ProblemCode, refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
-import { type App, VERSIONS_MAX } from '../catalog/app.ts';
+import { event } from '../platform/events.ts';
+import { Slug } from '../platform/name.ts';
+import { type App, VERSION_STATUSES, VERSIONS_MAX } from '../catalog/app.ts';
 import type { Manifest } from './manifest.ts';
+import { Digest } from './manifest-fields.ts';
 import { subjectOfVersion, type Version } from '../catalog/version.ts';
+import { VersionNumber } from '../catalog/version-number.ts';
 
 export type Owner = NonNullable<App['owner']>;
 
@@ -176,8 +180,14 @@ export function auditRegistration(before: Version | undefined, after: Version) {
   };
 }
 
-export const VersionRegistered = ({ app_slug, version, status, manifest_digest }: Version): DomainEvent => ({
-  type: 'apps.version.registered',
-  version: 1,
-  data: { app_slug, app_version: version, status, manifest_digest },
-});
+export const VersionRegistered = event(
+  'apps.version.registered',
+  1,
+  v.object({
+    app_slug: Slug,
+    app_version: VersionNumber,
+    status: v.picklist(VERSION_STATUSES),
+    manifest_digest: Digest,
+  }),
+  ({ version, ...registered }: Version) => ({ app_version: version, ...registered }),
+);

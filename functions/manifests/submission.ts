@@ -3,11 +3,13 @@
 import * as v from 'valibot';
 import type { ProjectFact } from '../platform/authority.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
-import { Id, Time } from '../platform/name.ts';
+import { event } from '../platform/events.ts';
+import { Id, Slug, Time } from '../platform/name.ts';
 import type { Manifest } from './manifest.ts';
+import { Digest } from './manifest-fields.ts';
 import type { Owner } from './registration.ts';
 import { ManifestView } from '../catalog/version.ts';
+import { VersionNumber } from '../catalog/version-number.ts';
 
 export const SUBMISSION_STATUSES = [
   'submitted',
@@ -169,22 +171,18 @@ export const placeOfSubmission = ({ org_id, project_id }: Submission): Owner => 
 export const subjectOfSubmission = ({ id }: Submission): string => `submission:${id}`;
 
 // Notes stay out of events: they are said to the app team, not to everybody who follows the project.
-const event =
-  (name: string) =>
-  (submission: Submission): DomainEvent => ({
-    type: `apps.submission.${name}`,
-    version: 1,
-    data: {
-      submission_id: submission.id,
-      app_slug: submission.app_slug,
-      app_version: submission.app_version,
-      manifest_digest: submission.manifest_digest,
-    },
-  });
+const Told = v.object({
+  submission_id: Id,
+  app_slug: Slug,
+  app_version: VersionNumber,
+  manifest_digest: Digest,
+});
 
-export const SubmissionSubmitted = event('submitted');
-export const SubmissionRevised = event('revised');
-export const SubmissionWithdrawn = event('withdrawn');
-export const SubmissionApproved = event('approved');
-export const SubmissionRejected = event('rejected');
-export const SubmissionChangesRequested = event('changes_requested');
+const tell = ({ id, ...submission }: Submission) => ({ submission_id: id, ...submission });
+
+export const SubmissionSubmitted = event('apps.submission.submitted', 1, Told, tell);
+export const SubmissionRevised = event('apps.submission.revised', 1, Told, tell);
+export const SubmissionWithdrawn = event('apps.submission.withdrawn', 1, Told, tell);
+export const SubmissionApproved = event('apps.submission.approved', 1, Told, tell);
+export const SubmissionRejected = event('apps.submission.rejected', 1, Told, tell);
+export const SubmissionChangesRequested = event('apps.submission.changes_requested', 1, Told, tell);

@@ -3,7 +3,8 @@ import { insertAudit } from './audit.ts';
 import { commit, Conflict, type Write } from './commit.ts';
 import type { Context } from './context.ts';
 import { type ProblemCode, type Refusal, refuse } from './errors.ts';
-import { type DomainEvent, insertOutbox } from './events.ts';
+import type { DomainEvent } from './events.ts';
+import { insertOutbox } from './outbox.ts';
 
 /** Something that changed, as one row of the audit tells it. */
 interface Audited {
@@ -62,7 +63,14 @@ export function recordsOf(ctx: Context, action: string, change: Decision): Write
   );
   const events = (change.events ?? []).map((event) =>
     insertOutbox(
-      { ...event, event_id: ctx.newId(), occurred_at: at, ...about, ...(event.place ?? place) },
+      {
+        ...event,
+        event_id: ctx.newId(),
+        occurred_at: at,
+        ...about,
+        traceparent: ctx.traceparent,
+        ...(event.place ?? place),
+      },
       now,
     ),
   );

@@ -1,79 +1,93 @@
-import type {
-  DynamoDBBatchResponse,
-  DynamoDBRecord,
-  DynamoDBStreamEvent,
-  SQSBatchResponse,
-  SQSEvent,
-  SQSRecord,
-} from 'aws-lambda';
+import { ChangeMessageVisibilityCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type * as v from 'valibot';
+import { sqs } from './clients.ts';
 import { type Context, correlationIdIn, createContext } from './context.ts';
+import { environment } from './environment.ts';
 import { newId } from './ids.ts';
+import { isOutage } from './outage.ts';
 import { parse } from './parse.ts';
+import { deliveryAfter } from './redelivery.ts';
 
 /**
- * Reads a table's stream. Records come in order, so the first that fails ends the batch: the stream resumes
- * there and nothing overtakes it. The schema takes from the new image no more than is needed to read again.
+ * Reads a queue. Messages stand alone: those that fail come again, the others are done. One that fails by itself ends
+ * in the failure queue after a few deliveries; while something it needs is away, it comes again for hours.
  */
-export function streamConsumer<T>(
-  schema: v.GenericSchema<unknown, T>,
-  consume: (ctx: Context, image: T) => Promise<void>,
-) {
-  return async (event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
-    for (const record of event.Records) {
-      const sent = record.dynamodb?.NewImage?.['correlation_id']?.S;
-      const consumed = await attempt(sent ?? record.eventID, (ctx) =>
-        consume(ctx, parse(schema, record.dynamodb?.NewImage)),
-      );
-      if (consumed) continue;
-      // Named as the point to resume at, the first record would be given up together with all behind it. A batch that
-      // fails as a whole is halved instead, down to the one that is at fault.
-      if (record === event.Records[0] && event.Records.length > 1)
-        throw new Error('The first record of the batch could not be consumed.');
-      return { batchItemFailures: [{ itemIdentifier: sequenceNumber(record) }] };
-    }
-    return { batchItemFailures: [] };
-  };
-}
-
-/** Reads a queue. Messages stand alone: those that fail come again, the others are done. */
 export function queueConsumer<T>(
   schema: v.GenericSchema<unknown, T>,
   consume: (ctx: Context, body: T, message: { sentAt: Date }) => Promise<void>,
 ) {
   return async (event: SQSEvent): Promise<SQSBatchResponse> => {
     const consumed = await Promise.all(
-      event.Records.map((record) =>
-        attempt(correlationOf(record), (ctx) =>
-          consume(ctx, parse(schema, bodyOf(record)), { sentAt: sentAt(record) }),
-        ),
-      ),
+      event.Records.map(async (record) => {
+        const ctx = contextOf(record);
+        try {
+          await consume(ctx, parse(schema, bodyOf(record)), { sentAt: sentAt(record) });
+          return true;
+        } catch (error) {
+          return settle(ctx, record, error);
+        }
+      }),
     );
     const failed = event.Records.filter((_, index) => !consumed[index]);
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
 
-async function attempt(id: string | undefined, consume: (ctx: Context) => Promise<void>): Promise<boolean> {
-  const ctx = createContext(correlationIdIn(id) ?? newId());
+/** Whether the message is done with: it lies in the failure queue. Otherwise it comes again. */
+async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<boolean> {
+  const next = deliveryAfter({
+    isOutage: isOutage(error),
+    deliveries: Number(record.attributes.ApproximateReceiveCount),
+    ageSeconds: (ctx.now().getTime() - sentAt(record).getTime()) / 1000,
+  });
+  const said = { message_id: record.messageId, error };
   try {
-    await consume(ctx);
-    return true;
-  } catch (error) {
-    ctx.log.error('A record could not be consumed; it will come again or go to the failure queue.', {
-      error,
-    });
-    return false;
+    if (next === 'given_up') {
+      await giveUp(ctx, record, error);
+      ctx.log.error('A message was given up and lies in the failure queue.', said);
+      return true;
+    }
+    ctx.log.warn('A message could not be consumed; it comes again.', { ...said, ...next });
+    await postpone(record, next.afterSeconds);
+  } catch (trouble) {
+    // It comes again when its time is up.
+    ctx.log.error('A message could not be put off or given up.', { ...said, trouble });
   }
+  return false;
 }
 
-function sequenceNumber(record: DynamoDBRecord): string {
-  return record.dynamodb?.SequenceNumber ?? '';
+async function postpone({ receiptHandle }: SQSRecord, seconds: number): Promise<void> {
+  await sqs().send(
+    new ChangeMessageVisibilityCommand({
+      QueueUrl: environment('QUEUE_URL'),
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: seconds,
+    }),
+  );
 }
 
-function correlationOf(record: SQSRecord): string | undefined {
-  const sent = (bodyOf(record) as { correlation_id?: unknown } | null | undefined)?.correlation_id;
-  return correlationIdIn(sent) ?? record.messageId;
+/** With the cause beside it, for the person who looks. */
+async function giveUp(ctx: Context, { body }: SQSRecord, error: unknown): Promise<void> {
+  const cause = error instanceof Error ? error.name : 'unknown';
+  await sqs().send(
+    new SendMessageCommand({
+      QueueUrl: environment('FAILURE_QUEUE_URL'),
+      MessageBody: body,
+      MessageAttributes: {
+        error: { DataType: 'String', StringValue: cause },
+        correlation_id: { DataType: 'String', StringValue: ctx.correlationId },
+      },
+    }),
+  );
+}
+
+function contextOf(record: SQSRecord): Context {
+  const sent = (bodyOf(record) ?? {}) as { correlation_id?: unknown; traceparent?: unknown };
+  return createContext(
+    correlationIdIn(sent.correlation_id) ?? correlationIdIn(record.messageId) ?? newId(),
+    sent.traceparent,
+  );
 }
 
 function bodyOf(record: SQSRecord): unknown {

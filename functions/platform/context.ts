@@ -5,10 +5,13 @@ import { refuse } from './errors.ts';
 import { type NewId, newId } from './ids.ts';
 import { createLog, type Log } from './log.ts';
 import type { Grant } from './permissions.ts';
+import { continueTrace, formatTrace } from './trace.ts';
 
 /** What every entry shape hands to the work: who asks, where, under which id to find it again, what time it is. */
 export interface Context {
   correlationId: string;
+  /** W3C Trace Context, for whatever this leads to: events, messages, workflows. */
+  traceparent: string;
   actor: Actor;
   grants: Grant[];
   /** The place the path names; there on every route that names one. */
@@ -29,14 +32,19 @@ export function correlationIdIn(sent: unknown): string | undefined {
   return typeof sent === 'string' && CORRELATION_ID.test(sent) ? sent : undefined;
 }
 
-/** W3C Trace Context: version, trace id, parent id, flags. */
-const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-export function createContext(correlationId: string, traceparent = ''): Context {
-  // The caller's own trace, where they have one: they will look for it.
-  const traceId = TRACEPARENT.exec(traceparent)?.[1] ?? process.env._X_AMZN_TRACE_ID;
-  const log = createLog({ correlation_id: correlationId, trace_id: traceId });
-  return { correlationId, actor: ANONYMOUS, grants: [], now: systemClock, newId, log };
+/** `traceparent` is that of whoever called, sent the message or asked for the work. */
+export function createContext(correlationId: string, traceparent?: unknown): Context {
+  const trace = continueTrace(traceparent);
+  const log = createLog({ correlation_id: correlationId, trace_id: trace.traceId, span_id: trace.spanId });
+  return {
+    correlationId,
+    traceparent: formatTrace(trace),
+    actor: ANONYMOUS,
+    grants: [],
+    now: systemClock,
+    newId,
+    log,
+  };
 }
 
 export function withPrincipal(ctx: Context, { actor, grants, project, org }: Authorized): Context {

@@ -1,49 +1,83 @@
-import type { Write } from './commit.ts';
-import { epochSeconds, secondsAfter } from './clock.ts';
-import { OUTBOX_KIND, outboxKey, placeId } from './keys.ts';
-import { controlTable } from './table.ts';
+// What happens on the platform, as events tell it. Rules only; nothing here knows AWS.
 
-const EVENT_CHARACTERS_MAX = 64 * 1024;
-const KEPT_SECONDS = 7 * 24 * 3600;
+import * as v from 'valibot';
+
+/** What an event says, as plain data: the AsyncAPI document is made of it. */
+export type DataSchema = v.GenericSchema<Record<string, unknown>>;
+
+/** The place an event belongs to, where that is not the request's own. */
+export interface EventPlace {
+  org_id?: string;
+  project_id?: string;
+}
 
 /** Something that happened, as a domain says it. Everything else about it is known from the request. */
 export interface DomainEvent {
   type: string;
   version: number;
-  /** The place it belongs to, where that is not the request's own. */
-  place?: { org_id?: string; project_id?: string };
+  place?: EventPlace;
   data: Record<string, unknown>;
 }
 
-/** An event as consumers get it. The relay adds `sequence` when it puts it on the feed. */
-export interface PlatformEvent extends DomainEvent {
-  event_id: string;
-  occurred_at: string;
-  actor: string;
-  correlation_id: string;
-  org_id?: string;
-  project_id?: string;
+/** One kind of event. Called with what it tells of, it makes one. */
+export interface EventKind<
+  T extends string = string,
+  S extends DataSchema = DataSchema,
+  A extends unknown[] = never[],
+> {
+  readonly type: T;
+  readonly version: number;
+  readonly schema: S;
+  (...about: A): DomainEvent;
 }
 
-/** A row of the outbox: committed with the change, published by the stream. */
-export function insertOutbox(event: PlatformEvent, now: Date): Write {
-  const { place: _, ...published } = event;
-  // Over this it could not be pushed to a socket; events say what happened, not everything about it.
-  if (JSON.stringify(published).length > EVENT_CHARACTERS_MAX)
-    throw new Error(`The event ${event.type} is too large.`);
-  return {
-    action: {
-      Put: {
-        TableName: controlTable(),
-        Item: {
-          ...outboxKey(placeId(event), event.event_id),
-          kind: OUTBOX_KIND,
-          event: published,
-          expires_at: epochSeconds(secondsAfter(now, KEPT_SECONDS)),
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
-    refusal: 'request.conflict',
-  };
+/**
+ * Names a kind of event, and what it says. `tell` takes that from the thing it is about. Nothing else gets into the
+ * event: members the schema does not name are left out. Every kind is listed in functions/events.ts.
+ */
+export function event<T extends string, S extends DataSchema>(
+  type: T,
+  version: number,
+  schema: S,
+): EventKind<T, S, [data: v.InferInput<S>]>;
+export function event<T extends string, S extends DataSchema, A extends unknown[]>(
+  type: T,
+  version: number,
+  schema: S,
+  tell: (...about: A) => v.InferInput<S>,
+): EventKind<T, S, A>;
+export function event<T extends string, S extends DataSchema>(
+  type: T,
+  version: number,
+  schema: S,
+  tell: (...about: unknown[]) => unknown = (data) => data,
+): EventKind<T, S, unknown[]> {
+  const make = (...about: unknown[]): DomainEvent => ({
+    type,
+    version,
+    data: v.parse(schema, tell(...about)),
+  });
+  return Object.assign(make, { type, version, schema });
 }
+
+/** An event as the outbox holds it. The relay adds `sequence` when it puts it on the feed. */
+export const PlatformEvent = v.object({
+  event_id: v.string(),
+  type: v.string(),
+  version: v.number(),
+  occurred_at: v.string(),
+  actor: v.string(),
+  correlation_id: v.string(),
+  /** W3C Trace Context of the change that said it. */
+  traceparent: v.optional(v.string()),
+  org_id: v.optional(v.string()),
+  project_id: v.optional(v.string()),
+  data: v.record(v.string(), v.unknown()),
+});
+export type PlatformEvent = v.InferOutput<typeof PlatformEvent>;
+
+/** An event of one kind, as a reaction gets it. */
+export type EventOf<K extends EventKind> = Omit<PlatformEvent, 'type' | 'data'> & {
+  type: K['type'];
+  data: v.InferOutput<K['schema']>;
+};

@@ -8,6 +8,13 @@ export const AUDIT_PARTITIONS = 'AUDIT#*';
 export const OUTBOX_PARTITIONS = 'OUTBOX#*';
 export const RECEIPT_PARTITIONS = 'RECEIPT#*';
 export const FEED_PARTITIONS = 'FEED#*';
+/** Rows of the outbox by when they were written, in gsi1, over a few partitions. */
+export const OUTBOX_SHARDS = [
+  'OUTBOX#SHARD#0',
+  'OUTBOX#SHARD#1',
+  'OUTBOX#SHARD#2',
+  'OUTBOX#SHARD#3',
+] as const;
 
 /** What authorization reads. */
 export const USER_PARTITIONS = 'USER#*';
@@ -31,6 +38,10 @@ export const auditKey = (place: string, id: string): Key => ({ pk: `AUDIT#${plac
 export const auditMonth = (time: string): string => `AUDIT#MONTH#${time.slice(0, 7)}`;
 
 export const outboxKey = (place: string, id: string): Key => ({ pk: `OUTBOX#${place}`, sk: id });
+
+/** All events of a place are in one shard, so that whoever reads it finds them in order. */
+export const outboxShard = (place: string): string =>
+  OUTBOX_SHARDS[parseInt(hash('sha256', place).slice(0, 2), 16) % OUTBOX_SHARDS.length] ?? OUTBOX_SHARDS[0];
 
 export const feedPartition = (place: string): string => `FEED#${place}`;
 export const feedKey = (place: string, sequence: number): Key => ({

@@ -45,3 +45,16 @@ export function countRequest(log: Log, route: string, status: number, durationMs
     failed: status >= 500 ? 1 : 0,
   });
 }
+
+/** Events that the bus could not be told of yet. */
+export function countOffBus(log: Log, events: number): void {
+  log.warn('Events wait for the bus.', {
+    _aws: {
+      Timestamp: Date.now(),
+      CloudWatchMetrics: [
+        { Namespace: NAMESPACE, Dimensions: [[]], Metrics: [{ Name: 'events_off_bus', Unit: 'Count' }] },
+      ],
+    },
+    events_off_bus: events,
+  });
+}

@@ -1,8 +1,7 @@
 import type * as v from 'valibot';
-import { isTransient } from './aws-errors.ts';
-import { PROBLEMS, Refusal } from './errors.ts';
 import { type Context, correlationIdIn, createContext } from './context.ts';
 import { newId } from './ids.ts';
+import { isPassing } from './outage.ts';
 import { parse } from './parse.ts';
 
 /**
@@ -14,20 +13,16 @@ export function task<I, O>(
   perform: (ctx: Context, input: I) => Promise<O>,
 ) {
   return async (event: unknown): Promise<O> => {
-    const ctx = createContext(
-      correlationIdIn((event as { correlation_id?: unknown } | null)?.correlation_id) ?? newId(),
-    );
+    const sent = (event ?? {}) as { correlation_id?: unknown; traceparent?: unknown };
+    const ctx = createContext(correlationIdIn(sent.correlation_id) ?? newId(), sent.traceparent);
     try {
       return await perform(ctx, parse(schema, event));
     } catch (error) {
       ctx.log.error('The step failed.', { error });
-      throw isTransient(error) || isRetryable(error) ? unavailable(error) : error;
+      throw isPassing(error) ? unavailable(error) : error;
     }
   };
 }
-
-/** A no for now: what stands behind it does not answer. */
-const isRetryable = (error: unknown): boolean => error instanceof Refusal && PROBLEMS[error.code].retryable;
 
 function unavailable(cause: unknown): Error {
   const error = new Error(cause instanceof Error ? cause.message : String(cause), { cause });

@@ -3,19 +3,22 @@
 import { SendTaskFailureCommand, SendTaskSuccessCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { isNamed } from './aws-errors.ts';
 import { stepFunctions } from './clients.ts';
+import type { Context } from './context.ts';
 
-/** The execution bears the operation's id, so however often it is started, it runs once. */
+/** The execution bears the operation's id, so however often it is started, it runs once. Its steps are found under the same ids. */
 export async function startExecution(
+  ctx: Pick<Context, 'correlationId' | 'traceparent'>,
   machineArn: string,
   operationId: string,
   input: Record<string, unknown>,
 ): Promise<void> {
+  const found = { correlation_id: ctx.correlationId, traceparent: ctx.traceparent };
   await unless(['ExecutionAlreadyExists'], () =>
     stepFunctions().send(
       new StartExecutionCommand({
         stateMachineArn: machineArn,
         name: operationId,
-        input: JSON.stringify(input),
+        input: JSON.stringify({ ...input, ...found }),
       }),
     ),
   );

@@ -2,14 +2,14 @@
 // nothing here knows AWS.
 
 import * as v from 'valibot';
-import { ArtifactName, KeptName } from '../artifacts/artifact.ts';
+import { ARTIFACT_KINDS, ArtifactName, KeptName } from '../artifacts/artifact.ts';
 import { ArtifactSource, requireSourceType } from '../artifacts/publication.ts';
 import { fileUri, objectKeyOf, repositoryOf } from '../artifacts/repository.ts';
 import { Digest, wholeNumber } from '../manifests/manifest-fields.ts';
 import type { ProjectFact } from '../platform/authority.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
 import { Id, OneTimeToken, Time } from '../platform/name.ts';
 
 const OPEN_SECONDS = 24 * 3600;
@@ -149,7 +149,9 @@ function requireNoDigest({ digest }: CreateIntent): void {
 const tagOf = ({ channel, app_version }: CreateIntent, id: string): string =>
   `${channel}-${app_version.replaceAll('+', '_')}-${id.slice(-8)}`;
 
-export type UnwrapVerdict = 'unwrap' | 'intent.wrong_token' | 'intent.unwrapped' | 'intent.expired';
+const UNWRAP_REFUSALS = ['intent.wrong_token', 'intent.unwrapped', 'intent.expired'] as const;
+export type UnwrapRefusal = (typeof UNWRAP_REFUSALS)[number];
+export type UnwrapVerdict = 'unwrap' | UnwrapRefusal;
 
 /** The token first: who does not have it learns nothing of what became of the credential. */
 export function judgeUnwrap(intent: Intent, isTokenRight: boolean, now: Date): UnwrapVerdict {
@@ -196,33 +198,28 @@ export const subjectOfIntent = ({ id }: Pick<Intent, 'id'>): string => `publish_
 export const pathOfIntent = ({ project_id, id }: Pick<Intent, 'project_id' | 'id'>): string =>
   `/api/v1/projects/${project_id}/app-artifacts/publish-intents/${id}`;
 
-function about({ id, app_slug, app_version, artifact_name, variant, artifact_kind, repository }: Intent) {
-  return {
-    intent_id: id,
-    app_slug,
-    app_version,
-    artifact_name,
-    ...(variant !== undefined && { variant }),
-    artifact_kind,
-    repository,
-  };
-}
-
-export const IntentCreated = (intent: Intent): DomainEvent => ({
-  type: 'apps.artifact.intent_created',
-  version: 1,
-  data: about(intent),
+const Told = v.object({
+  intent_id: Id,
+  ...ArtifactName,
+  artifact_kind: v.picklist(ARTIFACT_KINDS),
+  repository: v.string(),
 });
 
-export const IntentUnwrapped = (intent: Intent): DomainEvent => ({
-  type: 'apps.artifact.intent_unwrapped',
-  version: 1,
-  data: { ...about(intent), credential_expires_at: intent.credential_expires_at },
-});
+const tell = ({ id, ...intent }: Intent) => ({ intent_id: id, ...intent });
+
+export const IntentCreated = event('apps.artifact.intent_created', 1, Told, tell);
+
+export const IntentUnwrapped = event(
+  'apps.artifact.intent_unwrapped',
+  1,
+  v.object({ ...Told.entries, credential_expires_at: v.optional(Time) }),
+  tell,
+);
 
 /** Somebody has the token who should not, or somebody tries: either way its owner must hear of it. */
-export const UnwrapRefused = (intent: Intent, reason: UnwrapVerdict): DomainEvent => ({
-  type: 'apps.artifact.unwrap_refused',
-  version: 1,
-  data: { ...about(intent), reason },
-});
+export const UnwrapRefused = event(
+  'apps.artifact.unwrap_refused',
+  1,
+  v.object({ ...Told.entries, reason: v.picklist(UNWRAP_REFUSALS) }),
+  (intent: Intent, reason: UnwrapRefusal) => ({ ...tell(intent), reason }),
+);

@@ -13,8 +13,8 @@ import {
   subjectOfIntent,
   UnwrapCredential,
   unwrapped,
+  type UnwrapRefusal,
   UnwrapRefused,
-  type UnwrapVerdict,
   viewIntent,
 } from './intent.ts';
 import { findIntent, saveUnwrapped } from './intent-store.ts';
@@ -53,7 +53,7 @@ export const unwrapCredential = command(
 );
 
 /** The answer is no; that somebody tried is written down, told, and raises an alarm. */
-function refusedUnwrap(intent: Intent, code: Exclude<UnwrapVerdict, 'unwrap'>): Change {
+function refusedUnwrap(intent: Intent, code: UnwrapRefusal): Change {
   return {
     subject: subjectOfIntent(intent),
     after: { refused: code },

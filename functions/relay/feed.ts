@@ -2,27 +2,12 @@
 
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
-import type { PlatformEvent } from '../platform/events.ts';
+import { PlatformEvent } from '../platform/events.ts';
 import { feedPosition } from '../platform/keys.ts';
 import { decodeCursor, encodeCursor } from '../platform/page.ts';
 
-/** An event as the outbox holds it. */
-export const OutboxEvent = v.object({
-  event_id: v.string(),
-  type: v.string(),
-  version: v.number(),
-  occurred_at: v.string(),
-  actor: v.string(),
-  correlation_id: v.string(),
-  org_id: v.optional(v.string()),
-  project_id: v.optional(v.string()),
-  data: v.record(v.string(), v.unknown()),
-}) satisfies v.GenericSchema<unknown, PlatformEvent>;
-
-export type OutboxEvent = v.InferOutput<typeof OutboxEvent>;
-
 /** An event with its number in the feed of its place. */
-export const FeedEvent = v.object({ ...OutboxEvent.entries, sequence: v.number() });
+export const FeedEvent = v.object({ ...PlatformEvent.entries, sequence: v.number() });
 
 export type FeedEvent = v.InferOutput<typeof FeedEvent>;
 
@@ -37,14 +22,14 @@ export function feedExpiry(now: Date): number {
  * The stream keeps the order in which changes were made, but not the order of what one change said at once: that
  * is in the ids, which one process made one after the other.
  */
-export function inOrderSaid<T extends OutboxEvent>(events: T[]): T[] {
+export function inOrderSaid<T extends PlatformEvent>(events: T[]): T[] {
   const changes = Map.groupBy(events, (event) => `${event.correlation_id} ${event.occurred_at}`);
   return [...changes.values()].flatMap((said) => said.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)));
 }
 
 /** Gives the next numbers to the events that have none; the others keep theirs. */
 export function numberEvents(
-  events: OutboxEvent[],
+  events: PlatformEvent[],
   numbered: ReadonlyMap<string, number>,
   head: number,
 ): FeedEvent[] {

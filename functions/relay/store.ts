@@ -1,26 +1,36 @@
-import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { dynamo } from '../platform/clients.ts';
 import { commit, Conflict, putNew, update, type Write } from '../platform/commit.ts';
-import { Refusal, refuse } from '../platform/errors.ts';
+import { Refusal } from '../platform/errors.ts';
+import type { PlatformEvent } from '../platform/events.ts';
 import { feedHeadKey, feedKey, outboxKey } from '../platform/keys.ts';
-import { controlTable, type Key, readItem } from '../platform/table.ts';
-import { type FeedEvent, feedExpiry, inOrderSaid, numberEvents, OutboxEvent } from './feed.ts';
+import { OutboxRow } from '../platform/outbox.ts';
+import { readItems } from '../platform/rows.ts';
+import { queryPage, readItem, updateItem } from '../platform/table.ts';
+import { FeedEvent, feedExpiry, inOrderSaid, numberEvents } from './feed.ts';
 import { numberedKey } from './keys.ts';
 
 const ATTEMPTS_MAX = 5;
 
 const Numbered = v.object({ sequence: v.number() });
-const OutboxRow = v.object({ event: OutboxEvent });
+/** The end of the feed, and how far it has been put on the bus. */
+const Head = v.object({ sequence: v.number(), relayed: v.optional(v.number()) });
+
+export interface OnFeed {
+  /** With their numbers, in order. */
+  events: FeedEvent[];
+  /** Everything up to this number was put on the bus. */
+  relayed: number;
+  /** Rows that are no events. */
+  unreadable: string[];
+}
 
 /**
- * Puts events of the outbox on the feed of their place and returns them with their numbers, in order. An event that
- * has a number keeps it: the number, the event and the feed's new end are written together, so whoever comes
- * second, or again, finds them there.
+ * Puts events of the outbox on the feed of their place. An event that has a number keeps it: the number, the event
+ * and the feed's new end are written together, so whoever comes second, or again, finds them there.
  */
-export async function putOnFeed(place: string, eventIds: string[], now: () => Date): Promise<FeedEvent[]> {
+export async function putOnFeed(place: string, eventIds: string[], now: () => Date): Promise<OnFeed> {
   for (let attempts = 1; ; attempts += 1) {
-    const { events, numbered, head } = await readPlace(place, eventIds);
+    const { events, unreadable, numbered, head, relayed } = await readPlace(place, eventIds);
     const onFeed = numberEvents(inOrderSaid(events), numbered, head);
     const fresh = onFeed.filter(({ event_id }) => !numbered.has(event_id));
     if (fresh.length > 0) {
@@ -33,56 +43,91 @@ export async function putOnFeed(place: string, eventIds: string[], now: () => Da
         continue;
       }
     }
-    return onFeed.sort((a, b) => a.sequence - b.sequence);
+    return { events: onFeed.sort((a, b) => a.sequence - b.sequence), relayed, unreadable };
   }
 }
 
 /** The number of the last event on the feed; nought when there is none. */
 export async function findHead(place: string): Promise<number> {
-  return sequenceOf(await readItem(feedHeadKey(place)));
+  const item = await readItem(feedHeadKey(place));
+  return item ? v.parse(Head, item).sequence : 0;
+}
+
+/** Events between two numbers, the first of them left out. */
+export async function readBetween(
+  place: string,
+  after: number,
+  last: number,
+  limit: number,
+): Promise<FeedEvent[]> {
+  const { items } = await queryPage({
+    condition: 'pk = :feed AND sk BETWEEN :first AND :last',
+    values: {
+      ':feed': feedKey(place, 0).pk,
+      ':first': feedKey(place, after + 1).sk,
+      ':last': feedKey(place, last).sk,
+    },
+    limit,
+    consistent: true,
+  });
+  return items.map((item) => v.parse(FeedEvent, item));
+}
+
+/** Says that everything up to this number was put on the bus. Never back: two may relay a place at once. */
+export async function markRelayed(place: string, sequence: number): Promise<void> {
+  await updateItem(feedHeadKey(place), {
+    update: 'SET relayed = :sequence',
+    condition: 'relayed < :sequence OR attribute_not_exists(relayed)',
+    values: { ':sequence': sequence },
+  });
+}
+
+interface Read {
+  events: PlatformEvent[];
+  unreadable: string[];
+  numbered: Map<string, number>;
+  head: number;
+  relayed: number;
 }
 
 // One request for the outbox rows, which of them have a number, and the feed's end: all as of now, not as of when
 // the stream was written.
-async function readPlace(
-  place: string,
-  eventIds: string[],
-): Promise<{ events: OutboxEvent[]; numbered: Map<string, number>; head: number }> {
-  const table = controlTable();
-  const keys = [
+async function readPlace(place: string, eventIds: string[]): Promise<Read> {
+  const [found, ...rows] = await readItems([
     feedHeadKey(place),
-    ...eventIds.flatMap((id) => [outboxKey(place, id), numberedKey(place, id)]),
-  ];
-  const answer = await dynamo().send(
-    new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
-  );
-  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
-  const items = new Map((answer.Responses?.[table] ?? []).map((item) => [nameOf(item as Key), item]));
-  const find = (key: Key) => items.get(nameOf(key));
-  return {
-    // One that has expired was given up long ago.
-    events: eventIds.flatMap((id) => {
-      const row = find(outboxKey(place, id));
-      return row ? [v.parse(OutboxRow, row).event] : [];
-    }),
-    numbered: new Map(
-      eventIds.flatMap((id) => {
-        const row = find(numberedKey(place, id));
-        return row ? [[id, sequenceOf(row)] as const] : [];
-      }),
-    ),
-    head: sequenceOf(find(feedHeadKey(place))),
+    ...eventIds.map((id) => outboxKey(place, id)),
+    ...eventIds.map((id) => numberedKey(place, id)),
+  ]);
+  const head = v.parse(Head, found ?? { sequence: 0 });
+  const read: Read = {
+    events: [],
+    unreadable: [],
+    numbered: new Map(),
+    head: head.sequence,
+    relayed: head.relayed ?? head.sequence,
   };
+  for (const [index, id] of eventIds.entries()) {
+    const [row, number] = [rows[index], rows[eventIds.length + index]];
+    if (number) read.numbered.set(id, v.parse(Numbered, number).sequence);
+    // One that has expired was given up long ago.
+    if (!row) continue;
+    const { success, output } = v.safeParse(OutboxRow, row);
+    if (success) read.events.push(output.event);
+    else read.unreadable.push(id);
+  }
+  return read;
 }
 
 function moveHead(place: string, from: number, to: number): Write {
+  // A feed begins with nothing relayed, which is not the same as not saying so.
+  const isNew = from === 0;
   return update(
     feedHeadKey(place),
     {
-      update: 'SET #sequence = :to',
-      condition: from === 0 ? 'attribute_not_exists(pk)' : '#sequence = :from',
+      update: isNew ? 'SET #sequence = :to, relayed = :from' : 'SET #sequence = :to',
+      condition: isNew ? 'attribute_not_exists(pk)' : '#sequence = :from',
       names: { '#sequence': 'sequence' },
-      values: { ':to': to, ...(from > 0 && { ':from': from }) },
+      values: { ':to': to, ':from': from },
     },
     'request.conflict',
   );
@@ -98,12 +143,6 @@ function insert(place: string, events: FeedEvent[], now: Date): Write[] {
     ),
   ]);
 }
-
-function sequenceOf(item: Record<string, unknown> | undefined): number {
-  return item ? v.parse(Numbered, item).sequence : 0;
-}
-
-const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 function pause(attempts: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempts));

@@ -6,7 +6,11 @@ import { reportingDenial } from './denial.ts';
 import { SelftestId } from './selftest.ts';
 import { findTaskToken, recordHop } from './store.ts';
 
-const SelftestTask = v.strictObject({ selftest_id: SelftestId, correlation_id: v.string() });
+const SelftestTask = v.strictObject({
+  selftest_id: SelftestId,
+  correlation_id: v.string(),
+  traceparent: v.string(),
+});
 
 export const handler = queueConsumer(SelftestTask, async (ctx, { selftest_id: id }, { sentAt }) => {
   const taskToken = await findTaskToken(id);

@@ -1,7 +1,7 @@
 import { isDenied } from '../platform/aws-errors.ts';
 import type { Context } from '../platform/context.ts';
-import { failSelftest } from './store.ts';
-import { type Failure, failureAt } from './selftest.ts';
+import { concludeSelftest } from './conclude-selftest.ts';
+import { failureAt, type Hop } from './selftest.ts';
 
 /**
  * A missing grant is what this test is most often run to find, so it is written on the run, where the person
@@ -10,7 +10,7 @@ import { type Failure, failureAt } from './selftest.ts';
 export async function reportingDenial(
   ctx: Context,
   id: string,
-  hop: Failure['hop'],
+  hop: Hop,
   work: () => Promise<void>,
 ): Promise<void> {
   try {
@@ -18,6 +18,7 @@ export async function reportingDenial(
   } catch (error) {
     if (!isDenied(error)) throw error;
     ctx.log.error('The self-test met a missing grant.', { selftest_id: id, hop, error });
-    await failSelftest(id, failureAt(hop, error.name, error.message), ctx.now());
+    const failure = failureAt(hop, error.name, error.message);
+    await concludeSelftest(ctx, id, () => ({ status: 'failed', failure }));
   }
 }

@@ -15,7 +15,11 @@ export const handler = task(Dispatch, async (ctx, { selftest_id: id, task_token 
   await sqs().send(
     new SendMessageCommand({
       QueueUrl: environment('SELFTEST_QUEUE_URL'),
-      MessageBody: JSON.stringify({ selftest_id: id, correlation_id: ctx.correlationId }),
+      MessageBody: JSON.stringify({
+        selftest_id: id,
+        correlation_id: ctx.correlationId,
+        traceparent: ctx.traceparent,
+      }),
     }),
   );
   await recordHop(id, 'dispatched', sentAt);

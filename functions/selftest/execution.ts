@@ -1,9 +1,7 @@
+import type { Context } from '../platform/context.ts';
 import { environment } from '../platform/environment.ts';
 import { startExecution } from '../platform/workflow.ts';
 
-export async function startRun(selftestId: string, correlationId: string): Promise<void> {
-  await startExecution(environment('SELFTEST_MACHINE_ARN'), selftestId, {
-    selftest_id: selftestId,
-    correlation_id: correlationId,
-  });
+export async function startRun(ctx: Context, selftestId: string): Promise<void> {
+  await startExecution(ctx, environment('SELFTEST_MACHINE_ARN'), selftestId, { selftest_id: selftestId });
 }

@@ -2,12 +2,6 @@
 
 import type { Key } from '../platform/table.ts';
 
-/** Marks a run in the table's stream, so that consumers are woken for runs alone. */
-export const SELFTEST_KIND = 'selftest';
-
-/** What the WebSocket topics of runs begin with; the run's id follows. */
-export const SELFTEST_TOPICS = 'selftest/';
-
 export const SELFTEST_PARTITIONS = 'SELFTEST#*';
 
 /** Runs that have not ended, in gsi1, by deadline. An ended run leaves the index. */

@@ -1,8 +1,17 @@
 import * as v from 'valibot';
 import { command } from '../platform/endpoint.ts';
 import { environment } from '../platform/environment.ts';
+import { PLATFORM } from '../platform/keys.ts';
+import { eventTopic } from '../relay/keys.ts';
 import { issueTicket } from '../socket/issue-ticket.ts';
-import { planSelftest, SelftestRequested, selftestTopic, SelftestView, viewSelftest } from './selftest.ts';
+import { holderOf } from '../socket/ticket-holder.ts';
+import {
+  planSelftest,
+  SelftestRequested,
+  SelftestView,
+  subjectOfSelftest,
+  viewSelftest,
+} from './selftest.ts';
 import { insertSelftest } from './store.ts';
 
 export const requestSelftest = command(
@@ -11,7 +20,7 @@ export const requestSelftest = command(
     action: 'selftest.request',
     reply: v.object({
       ...SelftestView.entries,
-      /** Opens one WebSocket connection that follows the run. */
+      /** Opens one WebSocket connection that follows the platform’s events: the end of the run is one of them. */
       ticket: v.string(),
       socket_url: v.string(),
     }),
@@ -20,13 +29,13 @@ export const requestSelftest = command(
   },
   (ctx) => {
     const now = ctx.now();
-    const run = planSelftest(ctx.newId(), ctx.correlationId, now);
-    const ticket = issueTicket({ topic: selftestTopic(run.id) }, now);
+    const run = planSelftest(ctx.newId(), ctx, now);
+    const ticket = issueTicket({ topic: eventTopic(PLATFORM), holder: holderOf(ctx) }, now);
     const view = viewSelftest(run);
     // Each of the two routes leads on to its own: a person has a token, the platform team AWS credentials.
     const base = ctx.actor.kind === 'platform_team' ? '/api/v1/selftests' : '/api/v1/admin/selftests';
     return {
-      subject: `selftest:${run.id}`,
+      subject: subjectOfSelftest(run.id),
       after: view,
       writes: [insertSelftest(run), ticket.write],
       events: [SelftestRequested(run)],

@@ -3,9 +3,9 @@
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event } from '../platform/events.ts';
+import { Id } from '../platform/name.ts';
 import { causeOf, type WorkflowError } from '../platform/workflow-error.ts';
-import { SELFTEST_TOPICS } from './keys.ts';
 
 /** In the order a healthy run passes them. The client adds `pushed`: only it knows when the verdict arrived. */
 export const HOPS = ['accepted', 'streamed', 'started', 'dispatched', 'answered', 'finished'] as const;
@@ -26,7 +26,7 @@ export const SelftestId = v.pipe(v.string(), v.uuid(), v.toLowerCase());
 const Time = v.pipe(v.string(), v.isoTimestamp());
 
 export const Failure = v.object({
-  hop: v.picklist([...HOPS, 'pushed']),
+  hop: v.picklist(HOPS),
   code: v.string(),
   detail: v.string(),
 });
@@ -37,6 +37,7 @@ export const Selftest = v.object({
   id: SelftestId,
   status: v.picklist(['requested', 'running', 'passed', 'failed'] satisfies SelftestStatus[]),
   correlation_id: v.string(),
+  traceparent: v.optional(v.string()),
   created_at: Time,
   deadline_at: Time,
   /** When the sweep started the execution in the stream's place. */
@@ -53,24 +54,42 @@ export const DEADLINE_SECONDS = 300;
 
 const DETAIL_CHARACTERS_MAX = 1_000;
 
-export function planSelftest(id: string, correlationId: string, now: Date): Selftest {
+export function planSelftest(
+  id: string,
+  { correlationId, traceparent }: { correlationId: string; traceparent?: string },
+  now: Date,
+): Selftest {
   return {
     id,
     status: 'requested',
     correlation_id: correlationId,
+    traceparent,
     created_at: now.toISOString(),
     deadline_at: secondsAfter(now, DEADLINE_SECONDS).toISOString(),
     hops: { accepted: now.toISOString() },
   };
 }
 
-export const SELFTEST_REQUESTED = 'selftest.requested';
+export const SelftestRequested = event(
+  'selftest.requested',
+  1,
+  v.object({ selftest_id: Id }),
+  ({ id }: Selftest) => ({ selftest_id: id }),
+);
 
-export const SelftestRequested = ({ id }: Selftest): DomainEvent => ({
-  type: SELFTEST_REQUESTED,
-  version: 1,
-  data: { selftest_id: id },
-});
+/** Heard over the socket, it is the last hop: only whoever follows can tell that it arrived. */
+export const SelftestEnded = event(
+  'selftest.ended',
+  1,
+  v.object({
+    selftest_id: Id,
+    status: v.picklist(['passed', 'failed']),
+    failure: v.optional(v.object({ hop: v.picklist(HOPS), code: v.string() })),
+  }),
+  (id: string, verdict: Verdict) => ({ selftest_id: id, ...verdict }),
+);
+
+export const subjectOfSelftest = (id: string): string => `selftest:${id}`;
 
 export function isEnded({ status }: Pick<Selftest, 'status'>): boolean {
   return status === 'passed' || status === 'failed';
@@ -110,7 +129,7 @@ export function stalled(run: Selftest): Failure {
   return failureAt(hop, 'selftest.stalled', `The run did not pass “${hop}” before its deadline.`);
 }
 
-export function failureAt(hop: Failure['hop'], code: string, detail: string): Failure {
+export function failureAt(hop: Hop, code: string, detail: string): Failure {
   return { hop, code, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) };
 }
 
@@ -134,6 +153,3 @@ export function viewSelftest(run: Selftest): SelftestView {
   const { id, status, created_at, ended_at, failure } = run;
   return { id, status, created_at, ...(ended_at && { ended_at }), hops, ...(failure && { failure }) };
 }
-
-/** The topic of a run on the WebSocket. */
-export const selftestTopic = (id: string): string => `${SELFTEST_TOPICS}${id}`;

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
-import { putNew, type Write } from '../platform/commit.ts';
+import { putNew, update, type Write } from '../platform/commit.ts';
 import { putItem, queryPage, readItem, updateItem } from '../platform/table.ts';
-import { OPEN_SELFTESTS, runKey, SELFTEST_KIND, taskTokenKey } from './keys.ts';
-import { type Failure, type Hop, PRECEDING, Selftest, type Verdict } from './selftest.ts';
+import { OPEN_SELFTESTS, runKey, taskTokenKey } from './keys.ts';
+import { type Hop, PRECEDING, Selftest, type Verdict } from './selftest.ts';
 
 const KEPT_SECONDS = 7 * 24 * 3600;
 const TOKEN_KEPT_SECONDS = 24 * 3600;
@@ -13,7 +13,6 @@ export function insertSelftest(run: Selftest): Write {
     {
       ...runKey(run.id),
       ...run,
-      kind: SELFTEST_KIND,
       gsi1pk: OPEN_SELFTESTS,
       gsi1sk: run.deadline_at,
       expires_at: epochSeconds(secondsAfter(new Date(run.created_at), KEPT_SECONDS)),
@@ -27,7 +26,7 @@ export async function findSelftest(id: string): Promise<Selftest | undefined> {
   return item && v.parse(Selftest, item);
 }
 
-/** The first time written for a hop stays; a repeat changes nothing, so it wakes no stream consumer either. */
+/** The first time written for a hop stays; a repeat changes nothing. */
 export async function recordHop(id: string, hop: Hop, at: Date): Promise<void> {
   await updateItem(runKey(id), {
     update: 'SET hops.#hop = :at',
@@ -37,39 +36,34 @@ export async function recordHop(id: string, hop: Hop, at: Date): Promise<void> {
   });
 }
 
+/** Whoever started it may still be about to write when that was. */
 export async function beginSelftest(id: string, at: Date): Promise<void> {
   await updateItem(runKey(id), {
-    update: 'SET #status = :running, hops.started = :at',
+    update: 'SET #status = :running, hops.started = :at, hops.streamed = if_not_exists(hops.streamed, :at)',
     condition: `#status IN (${statuses('running')})`,
     names: { '#status': 'status' },
     values: { ':running': 'running', ...statusValues('running'), ':at': at.toISOString() },
   });
 }
 
-/** Whether this call ended the run; one that has ended keeps its first verdict. */
-export async function endSelftest(id: string, verdict: Verdict, at: Date): Promise<boolean> {
+/** Ends the run; one that has ended keeps its first verdict. */
+export function saveVerdict(id: string, verdict: Verdict, at: Date): Write {
   const ending = verdict.status === 'passed' ? 'hops.finished = :at' : 'failure = :failure';
-  return updateItem(runKey(id), {
-    update: `SET #status = :ended, ended_at = :at, ${ending} REMOVE gsi1pk, gsi1sk`,
-    condition: `#status IN (${statuses(verdict.status)})`,
-    names: { '#status': 'status' },
-    values: {
-      ':ended': verdict.status,
-      ':at': at.toISOString(),
-      ...statusValues(verdict.status),
-      ...(verdict.status === 'failed' && { ':failure': verdict.failure }),
+  return update(
+    runKey(id),
+    {
+      update: `SET #status = :ended, ended_at = :at, ${ending} REMOVE gsi1pk, gsi1sk`,
+      condition: `#status IN (${statuses(verdict.status)})`,
+      names: { '#status': 'status' },
+      values: {
+        ':ended': verdict.status,
+        ':at': at.toISOString(),
+        ...statusValues(verdict.status),
+        ...(verdict.status === 'failed' && { ':failure': verdict.failure }),
+      },
     },
-  });
-}
-
-/** Fails the run; on one that has ended only the failure is noted, once, and its verdict stands. */
-export async function failSelftest(id: string, failure: Failure, at: Date): Promise<void> {
-  if (await endSelftest(id, { status: 'failed', failure }, at)) return;
-  await updateItem(runKey(id), {
-    update: 'SET failure = :failure',
-    condition: 'attribute_exists(pk) AND attribute_not_exists(failure)',
-    values: { ':failure': failure },
-  });
+    'request.conflict',
+  );
 }
 
 /** Whether this call is the one that rescues the run. */

@@ -2,9 +2,6 @@
 
 import type { Key } from '../platform/table.ts';
 
-/** Marks a subscription in the table's stream: whoever serves the topic pushes to it what happened so far. */
-export const SUBSCRIPTION_KIND = 'subscription';
-
 export const TICKET_PARTITIONS = 'TICKET#*';
 export const CONNECTION_PARTITIONS = 'CONNECTION#*';
 export const TOPIC_PARTITIONS = 'TOPIC#*';

@@ -3,7 +3,8 @@ import type { Context } from '../platform/context.ts';
 import { refuse } from '../platform/errors.ts';
 import { parse } from '../platform/parse.ts';
 import { problemOf } from '../platform/problem.ts';
-import { describeTopic } from './describe-topic.ts';
+import { describeFeed } from '../relay/describe-feed.ts';
+import { placeOfTopic } from '../relay/keys.ts';
 import { post } from './post.ts';
 import { socketRoute } from './route.ts';
 import { findConnection, subscribe } from './store.ts';
@@ -30,5 +31,5 @@ async function replyTo(ctx: Context, connectionId: string, body: unknown): Promi
   if (!admission) throw refuse('connection.unknown');
   // Subscribe, then read: a change in between is told twice rather than never.
   await subscribe(connectionId, admission, ctx.now());
-  return { type: 'subscribed', ...(await describeTopic(admission.topic)) };
+  return { type: 'subscribed', ...(await describeFeed(placeOfTopic(admission.topic))) };
 }

@@ -5,7 +5,7 @@ import { dynamo } from '../platform/clients.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { putNew, type Write } from '../platform/commit.ts';
 import { controlTable, putItem, readItem, takeItem } from '../platform/table.ts';
-import { connectionKey, SUBSCRIPTION_KIND, subscriptionKey, ticketKey, topicPartition } from './keys.ts';
+import { connectionKey, subscriptionKey, ticketKey, topicPartition } from './keys.ts';
 import { type Admission, Holder, type Ticket } from './ticket.ts';
 
 // A little more than the two hours after which the gateway closes any connection.
@@ -56,7 +56,6 @@ export async function subscribe(
 ): Promise<void> {
   await putItem({
     ...subscriptionKey(topic, connectionId),
-    kind: SUBSCRIPTION_KIND,
     topic,
     holder,
     connection_id: connectionId,

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 
 /** Who a ticket was given to, where what they may see can be taken from them again. */
 export const Holder = v.object({
-  kind: v.picklist(['user', 'service_account']),
+  kind: v.picklist(['user', 'service_account', 'platform_team']),
   id: v.string(),
-  /** An administrator of the whole platform: that comes from the deployment and ends with it. */
+  /** An administrator of the whole platform, or whoever holds its AWS credentials: that comes with the deployment. */
   everywhere: v.boolean(),
 });
 

@@ -16,6 +16,13 @@ interface SealedSession {
   expiresAtMs?: number;
 }
 
+interface Opened {
+  session: SealedSession;
+  secretAccessKey: string;
+}
+
+const OPENED_MAX = 1_000;
+
 /**
  * Who may sign requests. Nothing is stored: a session travels sealed in its own token and every secret key
  * is derived from its id, so credentials handed out before a restart are still good after it.
@@ -25,6 +32,7 @@ export class Principals {
   #secretsKey: Buffer;
   #operator: AwsCredentials;
   #endpoint: () => string;
+  #opened = new Map<string, Opened>();
 
   constructor(secret: Buffer, endpoint: () => string) {
     this.#sealingKey = deriveKey(secret, 'session tokens');
@@ -74,18 +82,32 @@ export class Principals {
       const arn = `arn:aws:iam::${ACCOUNT}:user/operator`;
       return { secretAccessKey: this.#operator.secretAccessKey, principal: { kind: 'operator', arn } };
     }
-    const plain = unseal(this.#sealingKey, Buffer.from(sessionToken, 'base64'), accessKeyId);
-    if (plain === undefined) return undefined;
-    const session = JSON.parse(plain.toString('utf8')) as SealedSession;
+    const opened = this.#open(accessKeyId, sessionToken);
+    if (opened === undefined) return undefined;
+    const { session, secretAccessKey } = opened;
     if (session.expiresAtMs !== undefined && session.expiresAtMs <= Date.now()) {
       throw new AwsError('ExpiredTokenException', 'The security token included in the request is expired');
     }
     const { roleArn, sessionName, sessionPolicy } = session;
     const arn = sessionArn(roleArn, sessionName);
     return {
-      secretAccessKey: this.#secretOf(accessKeyId),
+      secretAccessKey,
       principal: { kind: 'role', arn, roleArn, sessionName, ...(sessionPolicy && { sessionPolicy }) },
     };
+  }
+
+  /** A worker signs every request with the same token: it is opened once. */
+  #open(accessKeyId: string, sessionToken: string): Opened | undefined {
+    const name = `${accessKeyId} ${sessionToken}`;
+    const known = this.#opened.get(name);
+    if (known) return known;
+    const plain = unseal(this.#sealingKey, Buffer.from(sessionToken, 'base64'), accessKeyId);
+    if (plain === undefined) return undefined;
+    const session = JSON.parse(plain.toString('utf8')) as SealedSession;
+    const opened = { session, secretAccessKey: this.#secretOf(accessKeyId) };
+    if (this.#opened.size >= OPENED_MAX) this.#opened.clear();
+    this.#opened.set(name, opened);
+    return opened;
   }
 
   #secretOf(accessKeyId: string): string {

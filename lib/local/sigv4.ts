@@ -172,8 +172,21 @@ function sign(request: SignedRequest, signature: Signature, secret: string, payl
   ].join('\n');
   const scope = `${scopeDate}/${region}/${service}/aws4_request`;
   const digest = createHash('sha256').update(canonicalRequest).digest('hex');
-  const key = [scopeDate, region, service, 'aws4_request'].reduce<Buffer | string>(hmac, `AWS4${secret}`);
-  return hmac(key, [ALGORITHM, date, scope, digest].join('\n')).toString('hex');
+  return hmac(signingKey(secret, scope), [ALGORITHM, date, scope, digest].join('\n')).toString('hex');
+}
+
+const KEYS_MAX = 1_000;
+const keys = new Map<string, Buffer>();
+
+/** The same for a caller, a service and a day, and four fifths of the work of a signature. */
+function signingKey(secret: string, scope: string): Buffer {
+  const name = `${secret} ${scope}`;
+  const known = keys.get(name);
+  if (known) return known;
+  const key = scope.split('/').reduce<Buffer | string>(hmac, `AWS4${secret}`) as Buffer;
+  if (keys.size >= KEYS_MAX) keys.clear();
+  keys.set(name, key);
+  return key;
 }
 
 /** S3 signs the path as it is sent, all others encode what is already encoded once more. */

@@ -8,6 +8,7 @@ import { openWorld, type World } from './world.ts';
 const READ_NOTHING = new Set([
   'GET /api/v1/health',
   'GET /api/v1/openapi.json',
+  'GET /api/v1/asyncapi.json',
   'GET /docs',
   'GET /api/v1/schemas/app-manifest/v1',
   'GET /api/v1/apps/registry',

@@ -97,7 +97,7 @@ export function openScene(world: World) {
       return { ...account, key_id: key.key_id, private_key_pem: privateKeyPem };
     },
     async selftest(): Promise<string> {
-      const run = planSelftest(newId(), newId(), now());
+      const run = planSelftest(newId(), { correlationId: newId() }, now());
       await commit([insertSelftest(run)]);
       return run.id;
     },

@@ -19,6 +19,7 @@ import {
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
 import type { Registry } from '../../lib/local/engines/registry.ts';
+import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { createControlTable } from '../control-table.ts';
 import { openDynamoDb } from '../dynamodb.ts';
@@ -93,7 +94,10 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     TOKEN_TTL_SECONDS: '900',
   });
   // The bundler puts it there otherwise.
-  Object.assign(globalThis, { OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()) });
+  Object.assign(globalThis, {
+    OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()),
+    ASYNCAPI_DOCUMENT: JSON.stringify(buildAsyncapi()),
+  });
   // Only now: the kernel's clients are built from the environment above.
   const [
     { handler: identity },

@@ -3,14 +3,17 @@ import { findPromotableArtifact } from '../../functions/artifacts/promotable-art
 import { planPromotion } from '../../functions/catalog/promotion-plan.ts';
 import { savePromotion } from '../../functions/catalog/promotion-store.ts';
 import { commit } from '../../functions/platform/commit.ts';
+import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 
 /** An artifact whose promotion to active was asked for a moment ago. */
 export async function promoteOne(artifact: Artifact): Promise<Artifact> {
   const at = await findPromotableArtifact({ artifact_id: artifact.id });
+  const { correlationId, traceparent } = createContext(newId());
   const request = {
     operationId: newId(),
-    correlationId: newId(),
+    correlationId,
+    traceparent,
     actor: { kind: 'user', id: 'somebody' } as const,
     reason: 'To be tried.',
     now: new Date(),

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
-import { followRevocation } from '../../functions/artifacts/follow-revocation.ts';
 import { dueKey, instanceUseKey } from '../../functions/artifacts/keys.ts';
+import { handler as reactToEvents } from '../../functions/artifacts/react-to-events.ts';
 import { appKey } from '../../functions/catalog/keys.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
-import { createContext } from '../../functions/platform/context.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { putItem } from '../../functions/platform/table.ts';
@@ -16,6 +15,7 @@ import { takeSnapshot } from '../api/snapshot.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { releaseVersion } from '../catalog/released.ts';
 import { DIGEST } from '../manifests/sample-manifest.ts';
+import { react } from '../react.ts';
 import { promoteOne } from './promoted.ts';
 
 let world: World;
@@ -55,10 +55,10 @@ const rowsAbout = async (prefix: string, text: string) =>
 const eventsAbout = async (text: string): Promise<PlatformEvent[]> =>
   (await rowsAbout('OUTBOX#', text)).map(({ event }) => event as PlatformEvent);
 
-/** What the relay does about it, and does again. */
+/** What the relay leads to, twice. */
 async function relay(artifact: Artifact): Promise<void> {
   const told = (await eventsAbout(artifact.id)).filter(({ type }) => type === 'apps.artifact.revoked');
-  for (const event of [...told, ...told]) await followRevocation(createContext(event.correlation_id), event);
+  await react(reactToEvents, ...told, ...told);
 }
 
 interface Run {

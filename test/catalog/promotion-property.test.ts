@@ -9,7 +9,7 @@ import { deprecateVersion } from '../../functions/catalog/deprecate-version.ts';
 import { handler as endPromotion } from '../../functions/catalog/end-promotion.ts';
 import { artifactKey } from '../../functions/artifacts/keys.ts';
 import { findRelease } from '../../functions/catalog/find-release.ts';
-import { INSTANCE_FAILED, INSTANCE_RUNNING, observeInstance } from '../../functions/catalog/judge-canary.ts';
+import { observeInstance } from '../../functions/catalog/judge-canary.ts';
 import { versionKey } from '../../functions/catalog/keys.ts';
 import { promoteVersion } from '../../functions/catalog/promote-version.ts';
 import { findArtifactsOf } from '../../functions/catalog/promotion-store.ts';
@@ -21,6 +21,7 @@ import { rollBackVersion } from '../../functions/catalog/roll-back-version.ts';
 import { FOLLOWING } from '../../functions/catalog/transition.ts';
 import { type ExpectedArtifact, subjectOfVersion, type Version } from '../../functions/catalog/version.ts';
 import { planProject } from '../../functions/identity/project.ts';
+import { InstanceFailed, InstanceRunning } from '../../functions/instances/instance-events.ts';
 import { cancellations } from '../../functions/platform/aws-errors.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { createContext } from '../../functions/platform/context.ts';
@@ -153,14 +154,17 @@ const failure = number.map((number): Act => async ({ slug, find }) => {
 });
 
 const instance = fc
-  .record({ number, type: fc.constantFrom(INSTANCE_RUNNING, INSTANCE_RUNNING, INSTANCE_FAILED) })
+  .record({
+    number,
+    type: fc.constantFrom(InstanceRunning.type, InstanceRunning.type, InstanceFailed.type),
+  })
   .map(
     ({ number, type }): Act =>
       ({ slug }) =>
         observeInstance(createContext(newId()), {
           type,
           version: 1,
-          data: { app_instance_id: newId(), app_slug: slug, version: number },
+          data: { app_instance_id: newId(), app_slug: slug, app_version: number },
           event_id: newId(),
           occurred_at: new Date().toISOString(),
           actor: 'platform:nodes',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answerSmoke } from '../../functions/catalog/answer-smoke.ts';
-import { versionKey } from '../../functions/catalog/keys.ts';
+import { promotionKey, versionKey } from '../../functions/catalog/keys.ts';
 import type { Promotion } from '../../functions/catalog/promotion.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { retireVersion } from '../../functions/catalog/retire-version.ts';
@@ -216,6 +216,33 @@ describe('a promotion', () => {
     await world.sweep();
     expect((await endOf(version, operationId)).status).toBe('SUCCEEDED');
     await expectPublished({ old, version, operationId });
+  });
+
+  const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+  /** So that the stream has had its time to start it. */
+  const setPast = ({ app_slug, version }: Version) =>
+    updateItem(promotionKey(app_slug, version), {
+      update: 'SET requested_at = :past',
+      condition: 'attribute_exists(pk)',
+      values: { ':past': new Date(Date.now() - 120_000).toISOString() },
+    });
+
+  test.each<[string, (version: Version) => Promise<unknown>]>([
+    ['an event', ({ app_slug }) => world.relay(app_slug)],
+    ['the sweep', async (version) => (await setPast(version), world.sweep())],
+  ])('that %s starts goes on in the trace of whoever asked, which it tells nobody', async (_, start) => {
+    const version = await releaseVersion();
+    const by = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+    const asked = await world.ask(publishVersion, version, { reason: 'It is better.' }, by);
+    await start(version);
+    await world.promotionAt(version, 'awaiting_smoke');
+    const events = await world.eventsOf(version.app_slug);
+    expect(events.map(({ type, traceparent }) => [type, traceparent?.split('-')[1]])).toEqual([
+      ['apps.version.promotion_requested', TRACE],
+      ['apps.version.smoke_requested', TRACE],
+    ]);
+    expect(JSON.stringify([asked, await world.auditOf(version.app_slug)])).not.toContain(TRACE);
   });
 });
 

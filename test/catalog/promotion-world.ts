@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import type { Promotion } from '../../functions/catalog/promotion.ts';
+import { handler as reactInArtifacts } from '../../functions/artifacts/react-to-events.ts';
 import { findRelease } from '../../functions/catalog/find-release.ts';
+import type { Promotion } from '../../functions/catalog/promotion.ts';
+import { handler as reactInCatalog } from '../../functions/catalog/react-to-events.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import type { Actor } from '../../functions/platform/actor.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
@@ -11,10 +13,10 @@ import type { Endpoint } from '../../functions/platform/endpoint.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { controlTable } from '../../functions/platform/table.ts';
-import { REACTIONS } from '../../functions/relay/reactions.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { startControlTable } from '../control-table.ts';
 import { errorNamed, functionArn, openStepFunctionsWorld } from '../local/step-functions-world.ts';
+import { react } from '../react.ts';
 import { until } from '../until.ts';
 
 const ADMIN: Actor = { kind: 'user', id: 'an-admin', email: 'admin@example.test' };
@@ -55,8 +57,8 @@ function stateOf(fn: string, { to }: Record<string, unknown>): string {
 }
 
 /**
- * The real machine on the local engine, its real functions over a real table. What the relay would do about events is
- * done when the test says so, and each time twice.
+ * The real machine on the local engine, its real functions over a real table. What domains do about events is done when
+ * the test says so, and each time twice.
  */
 export async function openPromotionWorld(options: { secret?: Buffer } = {}) {
   const table = await startControlTable();
@@ -111,13 +113,13 @@ export async function openPromotionWorld(options: { secret?: Buffer } = {}) {
     return events.filter((event) => about(slug, event)).sort((a, b) => (a.event_id < b.event_id ? -1 : 1));
   }
 
-  /** What the relay does, and does again. */
+  /** What the relay leads to, twice. */
   async function relay(slug: string): Promise<void> {
     for (const event of await eventsOf(slug)) {
       if (relayed.has(event.event_id)) continue;
       relayed.add(event.event_id);
-      for (let times = 0; times < 2; times += 1)
-        await REACTIONS[event.type]?.(createContext(event.correlation_id), { ...event, sequence: 1 });
+      for (const handler of [reactInCatalog, reactInArtifacts])
+        if (handler.types.includes(event.type)) await react(handler, event, event);
     }
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findRelease } from '../../functions/catalog/find-release.ts';
-import { INSTANCE_FAILED, INSTANCE_RUNNING, observeInstance } from '../../functions/catalog/judge-canary.ts';
+import { observeInstance } from '../../functions/catalog/judge-canary.ts';
 import { manifestKey, promotionKey, versionKey } from '../../functions/catalog/keys.ts';
 import { type Promotion } from '../../functions/catalog/promotion.ts';
 import { promotableVersion } from '../../functions/catalog/promotable-version.ts';
@@ -13,6 +13,7 @@ import { LAST_INSTANCE_SECONDS_MAX, SMOKE_SECONDS_MAX } from '../../functions/ca
 import { BAKE_SECONDS_MAX } from '../../functions/catalog/canary-guard.ts';
 import { GRACE_SECONDS_MAX } from '../../functions/catalog/transition.ts';
 import type { Version } from '../../functions/catalog/version.ts';
+import { InstanceFailed, InstanceRunning } from '../../functions/instances/instance-events.ts';
 import { commit } from '../../functions/platform/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
@@ -48,13 +49,11 @@ async function ask(verb: string, version: Version, body: object = REASON) {
   return { ...answer, body: answer.body as Body };
 }
 
-const requestAt = (now: Date) => ({
-  operationId: newId(),
-  correlationId: newId(),
-  actor: { kind: 'user', id: 'somebody' } as const,
-  reason: 'Because.',
-  now,
-});
+function requestAt(now: Date) {
+  const { correlationId, traceparent } = createContext(newId());
+  const actor = { kind: 'user', id: 'somebody' } as const;
+  return { operationId: newId(), correlationId, traceparent, actor, ...REASON, now };
+}
 
 async function look(version: Version, by = token) {
   const answer = await world.call('GET /api/v1/apps/catalog/{app_slug}/versions/{version}/promotion', {
@@ -236,7 +235,7 @@ describe('a rollback', () => {
 
   test('leaves the version free to be promoted again, with another audience', async () => {
     const version = await releaseVersion({ status: 'canary' });
-    await tell(version, INSTANCE_FAILED, 'a');
+    await tell(version, InstanceFailed, 'a');
     await ask('rollback', version);
     const again = { ...REASON, canary: { percent: 50, project_ids: [newId()] } };
     const { status, body } = await ask('publish', version, again);
@@ -245,11 +244,13 @@ describe('a rollback', () => {
   });
 });
 
-const tell = (version: Version, type: string, id: string, at = new Date()) =>
+type Told = typeof InstanceRunning | typeof InstanceFailed;
+
+const tell = ({ app_slug, version }: Version, { type }: Told, id: string, at = new Date()) =>
   observeInstance(createContext(newId()), {
     type,
     version: 1,
-    data: { app_instance_id: id, ...paramsOf(version) },
+    data: { app_instance_id: id, app_slug, app_version: version },
     event_id: newId(),
     occurred_at: at.toISOString(),
     actor: 'platform:instances',
@@ -259,9 +260,9 @@ const tell = (version: Version, type: string, id: string, at = new Date()) =>
 describe('the guard of a canary', () => {
   test('rolls it back by itself when too many instances fail, and says why', async () => {
     const version = await releaseVersion({ status: 'canary' });
-    for (const id of ['a', 'b', 'c']) await tell(version, INSTANCE_RUNNING, id);
+    for (const id of ['a', 'b', 'c']) await tell(version, InstanceRunning, id);
     expect((await findRelease(version)).version.status).toBe('canary');
-    await tell(version, INSTANCE_FAILED, 'c');
+    await tell(version, InstanceFailed, 'c');
     const after = await findRelease(version);
     expect(after.version.status).toBe('staged');
     const words = 'Too many instances fail: 1 of 3 instances failed (33 %, at most 20 % may).';
@@ -285,7 +286,7 @@ describe('the guard of a canary', () => {
 
   test('counts an instance once, however often it is told', async () => {
     const version = await releaseVersion({ status: 'canary' });
-    for (let times = 0; times < 5; times += 1) await tell(version, INSTANCE_FAILED, 'a');
+    for (let times = 0; times < 5; times += 1) await tell(version, InstanceFailed, 'a');
     const { body } = await look(version);
     expect(body).toMatchObject({
       version_status: 'canary',
@@ -295,17 +296,17 @@ describe('the guard of a canary', () => {
 
   test('minds nothing that happened before the canary, or in no canary', async () => {
     const version = await releaseVersion({ status: 'canary' });
-    for (const id of ['a', 'b', 'c']) await tell(version, INSTANCE_FAILED, id, new Date(0));
+    for (const id of ['a', 'b', 'c']) await tell(version, InstanceFailed, id, new Date(0));
     expect((await look(version)).body).toMatchObject({ version_status: 'canary', canary: { observed: 0 } });
     const active = await releaseVersion({ status: 'active' });
-    for (const id of ['a', 'b', 'c']) await tell(active, INSTANCE_FAILED, id);
+    for (const id of ['a', 'b', 'c']) await tell(active, InstanceFailed, id);
     expect((await findRelease(active)).version.status).toBe('active');
-    await tell({ ...version, app_slug: 'nothing' }, INSTANCE_FAILED, 'a');
+    await tell({ ...version, app_slug: 'nothing' }, InstanceFailed, 'a');
   });
 
   test('acts once when many fail at the same moment', async () => {
     const version = await releaseVersion({ status: 'canary' });
-    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => tell(version, INSTANCE_FAILED, id)));
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => tell(version, InstanceFailed, id)));
     expect((await findRelease(version)).version.status).toBe('staged');
     const rows = (await world.items('AUDIT#')).filter(({ subject }) =>
       String(subject).includes(version.app_slug),
@@ -324,7 +325,7 @@ describe('where a promotion stands', () => {
     );
     const baking = await releaseVersion({ status: 'canary' });
     await ask('publish', baking, { ...REASON, bake_seconds: 600 });
-    await tell(baking, INSTANCE_RUNNING, 'a');
+    await tell(baking, InstanceRunning, 'a');
     const { promotion } = await findRelease(baking);
     expect((await look(baking)).body['waiting_for']).toBe(
       `Bakes until ${promotion?.canary?.bake_until}; 0 of 1 instances failed (0 %, at most 20 % may), which is judged from 3 instances on.`,

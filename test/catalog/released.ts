@@ -16,6 +16,7 @@ import { requireManifest } from '../../functions/manifests/sent-manifest.ts';
 import type { Move } from '../../functions/catalog/transition.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { commit } from '../../functions/platform/commit.ts';
+import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { putItem } from '../../functions/platform/table.ts';
 import { planProject, type Project } from '../../functions/identity/project.ts';
@@ -82,13 +83,11 @@ function promotionFor(release: Standing, { to }: Move, now: Date): Promotion | u
   return advance(planned, to, now);
 }
 
-const requestAt = (now: Date) => ({
-  operationId: newId(),
-  correlationId: newId(),
-  actor: SOMEBODY,
-  reason: 'To be tried.',
-  now,
-});
+function requestAt(now: Date) {
+  const { correlationId, traceparent } = createContext(newId());
+  const operationId = newId();
+  return { operationId, correlationId, traceparent, actor: SOMEBODY, reason: 'To be tried.', now };
+}
 
 /** Its artifacts, in the state wanted. */
 async function registerArtifacts(

@@ -13,15 +13,18 @@ import { renderPage } from '../../functions/docs/page.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import type { Request } from '../../functions/platform/request.ts';
 import { routes } from '../../functions/routes.ts';
+import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 
 const described = buildOpenapi();
 const text = JSON.stringify(described);
+const asyncapi = JSON.stringify(buildAsyncapi());
 
 beforeAll(() => {
-  // The bundler puts the text into this place.
+  // The bundler puts the texts into these places.
   vi.stubGlobal('OPENAPI_DOCUMENT', text);
+  vi.stubGlobal('ASYNCAPI_DOCUMENT', asyncapi);
 });
 
 afterAll(() => {
@@ -85,20 +88,26 @@ const unescaped = (html: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-describe('the OpenAPI document, asked for', () => {
-  test('is the one made of the routes, as JSON that may be kept a while', async () => {
-    const { status, headers, body } = await ask('getOpenapi');
+describe('a document, asked for', () => {
+  test.each([
+    ['getOpenapi', text],
+    ['getAsyncapi', asyncapi],
+  ] as const)('%s is the one that was built, as JSON that may be kept a while', async (name, built) => {
+    const { status, headers, body } = await ask(name);
     expect(status).toBe(200);
-    expect(JSON.parse(String(body))).toEqual(JSON.parse(text));
+    expect(body).toBe(built);
     expect(headers).toEqual({
       'cache-control': 'public, max-age=300',
       etag: expect.stringMatching(/^"[\w-]{43}"$/) as unknown,
     });
   });
 
-  test.each(['getOpenapi', 'getDocs', 'getManifestSchema'] as const)('%s takes no query', async (name) => {
-    await expect(ask(name, { surprise: 'x' })).rejects.toMatchObject({ code: 'request.invalid' });
-  });
+  test.each(Object.keys(docsEndpoints) as (keyof typeof docsEndpoints)[])(
+    '%s takes no query',
+    async (name) => {
+      await expect(ask(name, { surprise: 'x' })).rejects.toMatchObject({ code: 'request.invalid' });
+    },
+  );
 });
 
 describe('the schema of manifests', () => {
@@ -225,6 +234,7 @@ describe('the function', () => {
   test.each([
     ['GET /docs', 'text/html; charset=utf-8', "default-src 'none'"],
     ['GET /api/v1/openapi.json', 'application/json', undefined],
+    ['GET /api/v1/asyncapi.json', 'application/json', undefined],
   ])('answers %s to anyone, and tells the limits', async (routeKey, contentType, policy) => {
     const requestContext = { http: { sourceIp: '203.0.113.1' } };
     const event = { routeKey, headers: {}, requestContext } as unknown as APIGatewayProxyEventV2;

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { faultsOf } from '../asyncapi-messages.ts';
 import { until } from '../until.ts';
 import {
   type Asked,
@@ -195,6 +196,19 @@ describe('a subscription', () => {
     expect(onBus()).toEqual(events);
   });
 
+  test('is told as the AsyncAPI document says, over the socket and on the bus', async () => {
+    const { pushed } = await listen({ as: 'viewer' });
+    await change();
+    await until(() => pushed.length > 0, 'the event');
+    for (const told of pushed) expect(faultsOf('messages/event/payload', told)).toEqual([]);
+    // All that was said by now, by whichever test of this platform.
+    for (const { text } of readBus()) {
+      const { detail, ...around } = JSON.parse(text) as { detail: FeedEvent };
+      expect(faultsOf('schemas/BusHeaders', around)).toEqual([]);
+      expect(faultsOf(`schemas/${detail.type}`, detail)).toEqual([]);
+    }
+  });
+
   test('that does not understand itself is told, and goes on', async () => {
     const { ticket, socket_url } = await ticketOf({ as: 'viewer' });
     const socket = (await opens(`${socket_url}?ticket=${ticket}`)) as WebSocket;
@@ -211,6 +225,7 @@ describe('a subscription', () => {
       { type: 'problem', problem: { code: 'message.invalid' } },
       { type: 'subscribed' },
     ]);
+    for (const told of heard) expect(faultsOf(`messages/${told.type}/payload`, told)).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import { listEvents } from '../../functions/identity/list-events.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { commit } from '../../functions/platform/commit.ts';
 import { type Context, createContext } from '../../functions/platform/context.ts';
-import { insertOutbox } from '../../functions/platform/events.ts';
+import { insertOutbox } from '../../functions/platform/outbox.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { auditKey, feedKey } from '../../functions/platform/keys.ts';
 import type { Request } from '../../functions/platform/request.ts';

@@ -335,6 +335,7 @@ export const identityReads = {
     token: (await scene.platformAdmin()).token,
   }),
   'GET /api/v1/openapi.json': async () => ({}),
+  'GET /api/v1/asyncapi.json': async () => ({}),
   'GET /docs': async () => ({}),
   'GET /api/v1/schemas/app-manifest/v1': async () => ({}),
   'GET /api/v1/me': async (scene) => ({ token: (await scene.place()).admin.token }),

@@ -4,8 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { VARIABLES } from '../../functions/platform/environment.ts';
 import { routes, tables } from '../../functions/routes.ts';
+import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { synthesize } from '../../lib/local/synthesize.ts';
+import { buildOpenapi } from '../../lib/openapi.ts';
 import { bundleOf, ofType, readResources, type Resource, synthesizedApp } from './synthesized.ts';
 
 const BYTES_MAX = 450_000;
@@ -49,6 +51,13 @@ describe('bundles', () => {
     expect(Object.keys(routes).filter((route) => code.includes(`"${route}"`))).toEqual(
       answered.map(([route]) => route),
     );
+  });
+
+  test('carry the text of the documents they answer with, and no name that stands for it', () => {
+    const [, docs] = functions.find(([, fn]) => nameOf(fn) === 'docs-api') ?? [];
+    const code = docs && bundleOf(first.outdir, docs);
+    for (const { info } of [buildOpenapi(), buildAsyncapi()]) expect(code).toContain(info.title);
+    expect(code).not.toMatch(/\b(OPEN|ASYNC)API_DOCUMENT\b/);
   });
 
   test('hold only the clients their code calls', () => {

@@ -40,10 +40,10 @@ export const identity: Mutant[] = [
   {
     what: 'events tell the address of whoever was invited',
     file: 'functions/identity/invitation.ts',
-    from: `  invitation_id: invitation.id,
+    from: `  invitation_id: Id,
 `,
-    to: `  invitation_id: invitation.id,
-  email: invitation.email,
+    to: `  invitation_id: Id,
+  email: Email,
 `,
     noticedBy: ['test/identity/invitation.test.ts'],
   },
@@ -184,7 +184,7 @@ export const identity: Mutant[] = [
   },
   {
     what: 'everybody’s ticket is an administrator’s, and lasts when its holder is removed',
-    file: 'functions/identity/create-event-ticket.ts',
+    file: 'functions/socket/ticket-holder.ts',
     from: "judge(grants, 'event.read', {}) === 'allowed'",
     to: "judge(grants, 'event.read', {}) !== 'forbidden'",
     noticedBy: ['test/identity/events.test.ts'],

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../functions/platform/errors.ts';
+import type { PlatformEvent } from '../../functions/platform/events.ts';
 import {
   cursorAt,
   feedExpiry,
   inOrderSaid,
   numberEvents,
-  type OutboxEvent,
   sequenceAt,
   settled,
 } from '../../functions/relay/feed.ts';
@@ -14,7 +14,7 @@ import {
 const now = new Date('2026-11-16T04:00:00.000Z');
 const secondsAgo = (seconds: number) => feedExpiry(new Date(now.getTime() - seconds * 1000));
 
-const event = (event_id: string, change = 'c1'): OutboxEvent => ({
+const event = (event_id: string, change = 'c1'): PlatformEvent => ({
   event_id,
   type: 'a.b.c',
   version: 1,
@@ -23,7 +23,7 @@ const event = (event_id: string, change = 'c1'): OutboxEvent => ({
   correlation_id: change,
   data: {},
 });
-const idsOf = (events: OutboxEvent[]) => events.map(({ event_id }) => event_id);
+const idsOf = (events: PlatformEvent[]) => events.map(({ event_id }) => event_id);
 
 describe('numbers', () => {
   test('are given to those that have none, from the end of the feed on', () => {

@@ -294,7 +294,7 @@ describe('who may no longer read the events', () => {
     const records = await world.take();
     const before = world.calls();
     await world.handler({ Records: records });
-    // The feed's two, the followers, three posts and the bus.
-    expect(world.calls() - before).toBe(2 + 1 + 3 + 1);
+    // The feed's two, the followers, three posts, the bus, and how far it was told.
+    expect(world.calls() - before).toBe(2 + 1 + 3 + 1 + 1);
   });
 });

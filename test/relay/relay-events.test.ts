@@ -2,8 +2,6 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
-import { runKey } from '../../functions/selftest/keys.ts';
-import { planSelftest, SelftestRequested } from '../../functions/selftest/selftest.ts';
 import { DEEP } from '../deep.ts';
 import { openRelayWorld, type RelayWorld } from './relay-world.ts';
 
@@ -32,12 +30,6 @@ const onBus = (project_id: string) =>
 
 /** The first time each was there: what comes again is known by its id. */
 const firsts = (ids: string[]) => [...new Set(ids)];
-
-async function requestedSelftest() {
-  const run = planSelftest(newId(), 'look-1', new Date());
-  await world.put({ ...runKey(run.id), ...run });
-  return run;
-}
 
 describe('the relay', () => {
   test('puts what happened on the feed of its place and on the bus, numbered in order', async () => {
@@ -75,13 +67,31 @@ describe('the relay', () => {
     expect((await onFeed('platform')).map(([, id]) => id)).toContain(onPlatform);
   });
 
-  test('costs two requests of the table a place, however many events came at once, and one for who follows', async () => {
+  test('costs three requests of the table a place, however many events came at once, one for who follows, and the bus by ten', async () => {
     const place = newPlace();
     await world.say(place, ...Array.from({ length: 25 }, (_, index) => `a.b.n${index}`));
     const records = await world.take();
     const before = world.calls();
+    world.busRequests.length = 0;
     await world.handler({ Records: records });
-    expect(world.calls() - before).toBe(3 + 25);
+    expect(world.calls() - before).toBe(3 + 1 + 3);
+    expect(world.busRequests).toEqual([10, 10, 5]);
+  });
+
+  test('sends large events to the bus in requests it takes', async () => {
+    const place = newPlace();
+    const large = (type: string) => ({ type, version: 1, data: { text: 'x'.repeat(60_000) } });
+    const ids = await world.say(
+      place,
+      large('a.b.one'),
+      large('a.b.two'),
+      large('a.b.three'),
+      large('a.b.four'),
+    );
+    world.busRequests.length = 0;
+    await world.handler({ Records: await world.take() });
+    expect(onBus(place.project_id).map(({ event_id }) => event_id)).toEqual(ids);
+    expect(world.busRequests).toEqual([3, 1]);
   });
 
   test('gives an event that comes again the number it has', async () => {
@@ -130,14 +140,35 @@ describe('the relay', () => {
     }
   });
 
-  test('tries again what the bus did not take, and lets nothing of the place overtake it', async () => {
+  test('goes on while the bus is away, and tells it what it missed before anything newer', async () => {
+    const place = newPlace();
+    world.takeBusAway(true);
+    const missed = Array.from({ length: 130 }, (_, index) => `a.b.n${index}`);
+    const ids: string[] = [];
+    for (let start = 0; start < missed.length; start += 26) {
+      ids.push(...(await world.say(place, ...missed.slice(start, start + 26))));
+      expect(await world.deliver(await world.take())).toEqual([]);
+    }
+    world.takeBusAway(false);
+    expect(await onFeed(place.project_id)).toEqual(numbered(ids));
+    expect(onBus(place.project_id)).toEqual([]);
+    expect(await world.head(place.project_id)).toMatchObject({ sequence: 130, relayed: 0 });
+
+    ids.push(...(await world.say(place, 'a.b.after')));
+    expect(await world.deliver(await world.take())).toEqual([]);
+    expect(onBus(place.project_id).map(({ event_id }) => event_id)).toEqual(ids);
+    expect(await world.head(place.project_id)).toMatchObject({ sequence: 131, relayed: 131 });
+  });
+
+  test('tells the bus again what it did not take for now', async () => {
     const [calm, troubled] = [newPlace(), newPlace()];
-    const troubledIds = await world.say(troubled, 'a.b.first', 'a.b.second');
+    const first = await world.say(troubled, 'a.b.first', 'a.b.second');
+    world.refuseOnBus(1);
+    expect(await world.deliver(await world.take())).toEqual([]);
     const [calmId] = await world.say(calm, 'a.b.c');
-    const records = await world.take();
-    world.refuseOnBus(3);
-    expect(await world.deliver(records)).toEqual([]);
-    expect(firsts(onBus(troubled.project_id).map(({ event_id }) => event_id))).toEqual(troubledIds);
+    const last = await world.say(troubled, 'a.b.third');
+    expect(await world.deliver(await world.take())).toEqual([]);
+    expect(firsts(onBus(troubled.project_id).map(({ event_id }) => event_id))).toEqual([...first, ...last]);
     expect(onBus(calm.project_id).map(({ event_id }) => event_id)).toContain(calmId);
   });
 
@@ -151,7 +182,7 @@ describe('the relay', () => {
     expect(firsts(onBus(place.project_id).map(({ event_id }) => event_id))).toEqual(ids);
   });
 
-  test('gives up an event nobody can read, and that one alone', async () => {
+  test('sets aside an event nobody can read, and that one alone', async () => {
     const [place, other] = [newPlace(), newPlace()];
     const [first = '', bad = '', last = ''] = [
       ...(await world.say(place, 'a.b.first')),
@@ -161,29 +192,43 @@ describe('the relay', () => {
     const elsewhere = await world.say(other, 'a.b.c');
     const records = await world.take();
     await world.put({ pk: `OUTBOX#${place.project_id}`, sk: bad, kind: 'event', event: { type: 7 } });
-    const givenUp = await world.deliver(records, { retriesMax: 3 });
-    expect(givenUp.map(eventIdOf)).toEqual([bad]);
+    expect(await world.deliver(records, 1)).toEqual([]);
     expect(await onFeed(place.project_id)).toEqual(numbered([first, last]));
-    expect(firsts(onBus(place.project_id).map(({ event_id }) => event_id))).toEqual([first, last]);
+    expect(onBus(place.project_id).map(({ event_id }) => event_id)).toEqual([first, last]);
     expect(await onFeed(other.project_id)).toEqual(numbered(elsewhere));
+
+    const setAside = await world.received('again');
+    expect(setAside).toMatchObject([{ place: place.project_id, event_id: bad }]);
+    expect(await world.relayAgain(setAside)).toHaveLength(1);
+    expect(await world.received('failures')).toEqual([]);
+    expect(await world.relayAgain(setAside, 5)).toEqual([]);
+    expect(await world.received('failures')).toMatchObject([{ place: place.project_id, event_id: bad }]);
   });
 
-  test('starts the execution of a self-test that was requested, once, and marks the hop', async () => {
-    const run = await requestedSelftest();
-    await world.say({}, SelftestRequested(run));
+  test('sets aside what the bus never takes, and puts it there when it comes again and does', async () => {
+    const place = newPlace();
+    const ids = await world.say(place, 'a.b.first', 'a.b.unwelcome', 'a.b.last');
     const records = await world.take();
-    await world.handler({ Records: records });
-    await world.handler({ Records: records });
-    expect(world.started.filter((name) => name === run.id)).toEqual([run.id]);
+    world.unwelcome.add('a.b.unwelcome');
+    expect(await world.deliver(records, 1)).toEqual([]);
+    const setAside = await world.received('again');
+    expect(setAside).toMatchObject([{ place: place.project_id, event_id: ids[1] }]);
+    expect(await world.relayAgain(setAside)).toHaveLength(1);
+    expect(onBus(place.project_id).map(({ sequence }) => sequence)).toEqual([1, 3]);
+    world.unwelcome.clear();
+    expect(await world.relayAgain(setAside)).toEqual([]);
+    expect(onBus(place.project_id).map(({ sequence }) => sequence)).toEqual([1, 3, 2]);
+    expect(await onFeed(place.project_id)).toEqual(numbered(ids));
   });
 
-  test('tries again an execution that could not be started', async () => {
-    const run = await requestedSelftest();
-    await world.say({}, SelftestRequested(run));
-    const records = await world.take();
-    world.refuseToStart(1);
-    expect(await world.deliver(records)).toEqual([]);
-    expect(world.started).toContain(run.id);
+  test('sets aside the events of a place whose feed cannot be read, and nobody else’s', async () => {
+    const [place, other] = [newPlace(), newPlace()];
+    await world.put({ pk: `FEED#${place.project_id}`, sk: 'HEAD', sequence: 'many' });
+    const [id] = await world.say(place, 'a.b.c');
+    const elsewhere = await world.say(other, 'a.b.c');
+    expect(await world.deliver(await world.take(), 1)).toEqual([]);
+    expect(await onFeed(other.project_id)).toEqual(numbered(elsewhere));
+    expect(await world.received('again')).toMatchObject([{ place: place.project_id, event_id: id }]);
   });
 
   test('passes over rows that are gone', async () => {
@@ -191,8 +236,6 @@ describe('the relay', () => {
     expect(await world.handler({ Records: [record] })).toEqual({ batchItemFailures: [] });
   });
 });
-
-const eventIdOf = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.['sk']?.S;
 
 describe('a relay that dies', () => {
   const moments = ['before', 'after'] as const;
@@ -202,9 +245,8 @@ describe('a relay that dies', () => {
     async (moment) => {
       for (let call = 1; ; call += 1) {
         const [place, other] = [newPlace(), newPlace()];
-        const run = await requestedSelftest();
         const ids = [
-          ...(await world.say(place, 'a.b.first', SelftestRequested(run))),
+          ...(await world.say(place, 'a.b.first', 'a.b.second')),
           ...(await world.say(place, 'a.b.third')),
         ];
         const others = await world.say(other, 'a.b.c');
@@ -219,8 +261,7 @@ describe('a relay that dies', () => {
         expect(await onFeed(other.project_id)).toEqual(numbered(others));
         expect(firsts(onBus(place.project_id).map(({ event_id }) => event_id))).toEqual(ids);
         expect(firsts(onBus(other.project_id).map(({ event_id }) => event_id))).toEqual(others);
-        expect(world.started.filter((name) => name === run.id)).toEqual([run.id]);
-        if (isWhole) return expect(call).toBeGreaterThan(10);
+        if (isWhole) return expect(call).toBeGreaterThan(6);
       }
     },
   );

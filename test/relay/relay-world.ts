@@ -8,15 +8,26 @@ import {
   GetRecordsCommand,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
-import { DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDBRecord } from 'aws-lambda';
-import { dynamo, eventBridge, socketPosts, stepFunctions } from '../../functions/platform/clients.ts';
+import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { DynamoDBRecord, SQSEvent } from 'aws-lambda';
+import { v7 } from 'uuid';
+import { dynamo, eventBridge, socketPosts, sqs } from '../../functions/platform/clients.ts';
 import { commit } from '../../functions/platform/commit.ts';
-import { type DomainEvent, insertOutbox } from '../../functions/platform/events.ts';
+import type { DomainEvent } from '../../functions/platform/events.ts';
+import { insertOutbox } from '../../functions/platform/outbox.ts';
 import { facts } from '../../functions/platform/facts.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { feedPartition, OUTBOX_KIND } from '../../functions/platform/keys.ts';
-import { handler } from '../../functions/relay/relay-events.ts';
+import { feedHeadKey, feedPartition, OUTBOX_KIND } from '../../functions/platform/keys.ts';
+import { handler as dispatch } from '../../functions/relay/dispatch-events.ts';
+import { handler as relayAgain } from '../../functions/relay/relay-again.ts';
+import { handler as relay } from '../../functions/relay/relay-events.ts';
+import { handler as sweep } from '../../functions/relay/sweep-outbox.ts';
 import { AwsError, jsonAnswer, jsonBody, type Service } from '../../lib/local/aws.ts';
 import { openJournal } from '../../lib/local/journal.ts';
 import { createEventsService } from '../../lib/local/services/events.ts';
@@ -31,12 +42,17 @@ interface Posted {
 
 type Middleware = (next: (args: unknown) => Promise<unknown>) => (args: unknown) => Promise<unknown>;
 
-/** The end of the process, as the calls it would have made notice it. */
-class Died extends Error {}
+/** The end of the process, as the calls it would have made notice it: like a network that has gone. */
+class Died extends Error {
+  code = 'ECONNRESET';
+}
+
+/** What the domains of these tests react to, one queue each. */
+export const REACTED = { ones: ['a.b.reacted', 'a.b.both'], others: ['a.b.both', 'a.b.other'] };
 
 /**
- * The relay over a real table with a real stream and the local event bus. Posts to sockets and starts of executions
- * are written down as the gateway and Step Functions would take them.
+ * The readers of the stream over a real table with a real stream, real queues and the local event bus. Posts to sockets
+ * are written down as the gateway would take them.
  */
 export async function openRelayWorld() {
   const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-relay-'));
@@ -46,17 +62,33 @@ export async function openRelayWorld() {
   const posted: Posted[] = [];
   const gone = new Set<string>();
   const broken = new Set<string>();
-  const started: string[] = [];
+  const requests: number[] = [];
   let busRefusals = 0;
-  let startRefusals = 0;
+  let isBusAway = false;
+  const unwelcome = new Set<string>();
 
-  const refusingBus: Service = {
+  const fickleBus: Service = {
     ...bus,
-    handle(request) {
-      if (busRefusals === 0) return bus.handle(request);
-      busRefusals -= 1;
-      const Entries = [{ ErrorCode: 'InternalFailure', ErrorMessage: 'Not now.' }];
-      return Promise.resolve(jsonAnswer({ FailedEntryCount: 1, Entries }));
+    async handle(request) {
+      // A grant that is missing is an outage too, and one that the client does not wait for.
+      if (isBusAway) throw new AwsError('AccessDeniedException', 'Not allowed.', 400);
+      const { Entries } = jsonBody<{ Entries: { Detail: string; DetailType: string }[] }>(request);
+      requests.push(Entries.length);
+      if (busRefusals > 0) {
+        busRefusals -= 1;
+        const refused = { ErrorCode: 'InternalFailure', ErrorMessage: 'Not now.' };
+        return jsonAnswer({ FailedEntryCount: Entries.length, Entries: Entries.map(() => refused) });
+      }
+      const bad = Entries.map(({ DetailType }) => unwelcome.has(DetailType));
+      if (!bad.includes(true)) return bus.handle(request);
+      const taken = { ...jsonBody<object>(request), Entries: Entries.filter((_, index) => !bad[index]) };
+      if (taken.Entries.length > 0)
+        await bus.handle({ ...request, body: Buffer.from(JSON.stringify(taken)) });
+      const refused = { ErrorCode: 'InvalidArgument', ErrorMessage: 'Never.' };
+      return jsonAnswer({
+        FailedEntryCount: bad.filter(Boolean).length,
+        Entries: bad.map((isBad) => (isBad ? refused : { EventId: newId() })),
+      });
     },
   };
   const sockets: Service = {
@@ -71,26 +103,22 @@ export async function openRelayWorld() {
       return { status: 200 };
     },
   };
-  const states: Service = {
-    scope: 'states',
-    protocol: 'json-1.0',
-    access: () => [],
-    async handle(request) {
-      const { name = '' } = jsonBody<{ name?: string }>(request);
-      if (startRefusals > 0) {
-        startRefusals -= 1;
-        throw new AwsError('ExecutionLimitExceeded', 'Too many run.');
-      }
-      if (started.includes(name)) throw new AwsError('ExecutionAlreadyExists', 'It runs.');
-      started.push(name);
-      return jsonAnswer({ executionArn: name, startDate: 0 });
-    },
-  };
-  const services = await openAwsServices({
-    dynamodb,
-    services: [refusingBus, sockets, states],
-  });
+  const services = await openAwsServices({ dynamodb, services: [fickleBus, sockets] });
   const { accessKeyId, secretAccessKey } = services.principals.operator();
+  const direct = { endpoint: dynamodb.url, region: 'us-east-1' };
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const table = DynamoDBDocumentClient.from(new DynamoDBClient({ ...direct, credentials }));
+  const queues = new SQSClient(services.asOperator());
+  const queueUrl = async (name: string): Promise<string> => {
+    const { QueueUrl = '' } = await queues.send(new CreateQueueCommand({ QueueName: name }));
+    return QueueUrl;
+  };
+  const urls = {
+    ones: await queueUrl('ones'),
+    others: await queueUrl('others'),
+    again: await queueUrl('again'),
+    failures: await queueUrl('failures'),
+  };
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ENDPOINT_URL: services.url,
@@ -99,12 +127,15 @@ export async function openRelayWorld() {
     AUTHORIZATION_CACHE_SECONDS: '5',
     CONTROL_TABLE: dynamodb.table,
     EVENT_BUS_NAME: 'events',
-    SELFTEST_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:run-selftest',
+    FAILURE_QUEUE_URL: urls.failures,
+    QUEUE_URL: urls.again,
+    REACTION_QUEUES: JSON.stringify([
+      { url: urls.ones, types: REACTED.ones },
+      { url: urls.others, types: REACTED.others },
+    ]),
+    RELAY_QUEUE_URL: urls.again,
     SOCKET_URL: `${services.url.replace(/^http/, 'ws')}/live`,
   });
-  const direct = { endpoint: dynamodb.url, region: 'us-east-1' };
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const table = DynamoDBDocumentClient.from(new DynamoDBClient({ ...direct, credentials }));
   const stream = await readStream(
     await createControlTable(dynamodb.table, table, {
       StreamEnabled: true,
@@ -128,15 +159,16 @@ export async function openRelayWorld() {
   // DynamoDB answers so when it is asked for more than it can read at the moment.
   dynamo().middlewareStack.add(
     (next) => async (args) => {
-      const { RequestItems } = args.input as { RequestItems?: Record<string, unknown> };
+      const { RequestItems = {} } = args.input as { RequestItems?: Record<string, { Keys?: unknown }> };
       const answer = await next(args);
-      if (RequestItems === undefined || busyReads === 0) return answer;
+      const isRead = Object.values(RequestItems).some(({ Keys }) => Keys !== undefined);
+      if (!isRead || busyReads === 0) return answer;
       busyReads -= 1;
       return { ...answer, output: { ...answer.output, Responses: {}, UnprocessedKeys: RequestItems } };
     },
     { step: 'initialize', name: 'busy', priority: 'high' },
   );
-  for (const client of [dynamo(), eventBridge(), socketPosts(), stepFunctions()]) {
+  for (const client of [dynamo(), eventBridge(), socketPosts(), sqs()]) {
     const stack = client.middlewareStack as unknown as { add(layer: Middleware, options: object): void };
     stack.add(mortal, { step: 'initialize', name: 'mortal' });
   }
@@ -145,58 +177,76 @@ export async function openRelayWorld() {
     posted,
     gone,
     broken,
-    started,
+    /** Types of events that the bus refuses for good. */
+    unwelcome,
     bus: () => bus.recent().map(({ bus: name, source, ...event }) => ({ name, source, ...event })),
+    /** How many events each request to the bus had. */
+    busRequests: requests,
     refuseOnBus: (times: number) => void (busRefusals = times),
-    refuseToStart: (times: number) => void (startRefusals = times),
+    takeBusAway: (isAway: boolean) => void (isBusAway = isAway),
     beTooBusyToRead: (times: number) => void (busyReads = times),
     forgetFacts: () => facts.clear(),
     put: (item: Record<string, unknown>) =>
       table.send(new PutCommand({ TableName: dynamodb.table, Item: item })).then(() => undefined),
 
     /** As a command would: all of them at once. Returns their ids in the order they were said. */
-    async say(place: { org_id?: string; project_id?: string }, ...said: (DomainEvent | string)[]) {
-      const now = new Date();
-      const about = { occurred_at: now.toISOString(), actor: 'user:u1', correlation_id: newId(), ...place };
-      const events = said.map((each) => ({
-        ...(typeof each === 'string' ? { type: each, version: 1, data: {} } : each),
-        event_id: newId(),
-        ...about,
-      }));
-      await commit(events.map((event) => insertOutbox(event, now)));
-      return events.map(({ event_id }) => event_id);
-    },
+    say: (place: { org_id?: string; project_id?: string }, ...said: (DomainEvent | string)[]) =>
+      sayAt(new Date(), place, ...said),
+
+    /** The same, so many minutes ago. */
+    sayBefore: (minutes: number, place: { org_id?: string; project_id?: string }, ...said: string[]) =>
+      sayAt(new Date(Date.now() - minutes * 60_000), place, ...said),
 
     /** Outbox rows in the order of the stream that have not been taken from it. */
     take: async () => (await stream()).filter(isOutboxInsert),
 
-    handler,
+    handler: relay,
+    dispatch,
+    sweep: () => sweep({}),
 
-    /** Delivers as Lambda does: from the first that is left on, halving a batch that fails as a whole. */
-    async deliver(records: DynamoDBRecord[], { retriesMax = 20 } = {}): Promise<DynamoDBRecord[]> {
-      const givenUp: DynamoDBRecord[] = [];
+    /** Delivers as Lambda does: from the first that is left on, so often. */
+    async deliver(records: DynamoDBRecord[], times = 20): Promise<DynamoDBRecord[]> {
       let rest = records;
-      let failures = 0;
-      while (rest.length > 0) {
-        const outcome = await handler({ Records: rest }).catch(() => 'failed' as const);
-        if (outcome === 'failed' && rest.length > 1) {
-          const half = Math.ceil(rest.length / 2);
-          givenUp.push(...(await this.deliver(rest.slice(0, half), { retriesMax })));
-          rest = rest.slice(half);
-          continue;
-        }
-        const named =
-          outcome === 'failed' ? [] : outcome.batchItemFailures.map((each) => each.itemIdentifier);
-        const left = rest.findIndex((record) => named.includes(record.dynamodb?.SequenceNumber ?? ''));
-        if (outcome !== 'failed' && left === -1) break;
-        failures = left > 0 ? 0 : failures + 1;
-        rest = rest.slice(Math.max(left, 0));
-        if (failures > retriesMax) {
-          givenUp.push(...rest);
-          break;
+      for (let left = times; left > 0 && rest.length > 0; left -= 1) {
+        const outcome = await relay({ Records: rest }).catch(() => undefined);
+        const named = outcome?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+        const at = named
+          ? rest.findIndex((record) => named.includes(record.dynamodb?.SequenceNumber ?? ''))
+          : 0;
+        rest = at === -1 ? [] : rest.slice(at);
+      }
+      return rest;
+    },
+
+    /** Takes the messages off a queue. */
+    async received(name: keyof typeof urls): Promise<Record<string, unknown>[]> {
+      const bodies: Record<string, unknown>[] = [];
+      for (;;) {
+        const { Messages = [] } = await queues.send(
+          new ReceiveMessageCommand({ QueueUrl: urls[name], MaxNumberOfMessages: 10 }),
+        );
+        if (Messages.length === 0) return bodies;
+        for (const { Body = '', ReceiptHandle } of Messages) {
+          bodies.push(JSON.parse(Body) as Record<string, unknown>);
+          await queues.send(new DeleteMessageCommand({ QueueUrl: urls[name], ReceiptHandle }));
         }
       }
-      return givenUp;
+    },
+
+    /** Gives what was set aside to who tries it again, as if for the so-many-th time; returns what comes again. */
+    async relayAgain(bodies: Record<string, unknown>[], deliveries = 1): Promise<unknown[]> {
+      const attributes = {
+        ApproximateReceiveCount: String(deliveries),
+        SentTimestamp: String(Date.now()),
+      };
+      const Records = bodies.map((body, index) => ({
+        messageId: String(index),
+        receiptHandle: 'unknown',
+        body: JSON.stringify(body),
+        attributes,
+      }));
+      const { batchItemFailures } = await relayAgain({ Records } as unknown as SQSEvent);
+      return batchItemFailures;
     },
 
     /** Lets the process die at its next so-many-th call, when the call has been made or before it. */
@@ -208,6 +258,10 @@ export async function openRelayWorld() {
       callsLeft = Infinity;
     },
     calls: () => calls,
+
+    /** How far the feed of a place has come, and how far the bus was told. */
+    head: async (place: string) =>
+      (await table.send(new GetCommand({ TableName: dynamodb.table, Key: feedHeadKey(place) }))).Item,
 
     async feed(place: string): Promise<Record<string, unknown>[]> {
       const items: Record<string, unknown>[] = [];
@@ -237,6 +291,25 @@ export async function openRelayWorld() {
 }
 
 export type RelayWorld = Awaited<ReturnType<typeof openRelayWorld>>;
+
+async function sayAt(
+  now: Date,
+  place: { org_id?: string; project_id?: string },
+  ...said: (DomainEvent | string)[]
+): Promise<string[]> {
+  const about = { occurred_at: now.toISOString(), actor: 'user:u1', correlation_id: newId(), ...place };
+  const events = said.map((each) => ({
+    ...(typeof each === 'string' ? { type: each, version: 1, data: {} } : each),
+    event_id: v7({ msecs: now.getTime(), seq: (sequence += 1) }),
+    traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+    ...about,
+  }));
+  await commit(events.map((event) => insertOutbox(event, now)));
+  return events.map(({ event_id }) => event_id);
+}
+
+/** Ids of one moment sort by this. */
+let sequence = 0;
 
 /** A reader that gives the stream's records, each once. */
 async function readStream(

@@ -6,19 +6,12 @@ import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { auditKey, outboxKey, PLATFORM } from '../../functions/platform/keys.ts';
 import { controlTable } from '../../functions/platform/table.ts';
-import { describeTopic } from '../../functions/socket/describe-topic.ts';
 import { redeemTicket } from '../../functions/socket/store.ts';
 import { getSelftest } from '../../functions/selftest/get-selftest.ts';
 import { requestSelftest } from '../../functions/selftest/request-selftest.ts';
+import { concludeSelftest } from '../../functions/selftest/conclude-selftest.ts';
 import { failureAt, type SelftestView } from '../../functions/selftest/selftest.ts';
-import {
-  beginSelftest,
-  endSelftest,
-  failSelftest,
-  findSelftest,
-  markRescued,
-  recordHop,
-} from '../../functions/selftest/store.ts';
+import { beginSelftest, findSelftest, markRescued, recordHop } from '../../functions/selftest/store.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 
 const TEAM: Actor = { kind: 'platform_team', id: 'arn:aws:iam::123456789012:user/someone' };
@@ -77,7 +70,10 @@ describe('a request for a self-test', () => {
     });
     const { Items: everything } = await dynamo().send(new ScanCommand({ TableName: controlTable() }));
     expect(JSON.stringify(everything)).not.toContain(body.ticket);
-    expect(await redeemTicket(body.ticket ?? '', new Date())).toEqual({ topic: `selftest/${body.id}` });
+    expect(await redeemTicket(body.ticket ?? '', new Date())).toEqual({
+      topic: 'events/platform',
+      holder: { kind: 'platform_team', id: TEAM.id, everywhere: true },
+    });
   });
 
   test('that is repeated makes no second run', async () => {
@@ -99,26 +95,49 @@ describe('a request for a self-test', () => {
 });
 
 describe('a run', () => {
-  test('is read by its id, and told to who begins to follow it', async () => {
+  test('is read by its id', async () => {
     const { body } = await ask(newId());
     const { ticket: _, socket_url: __, ...view } = body;
     const read = await getSelftest.run(createContext('look-1'), request(undefined, { selftest_id: body.id }));
     expect(read.body).toEqual(view);
-    expect(await describeTopic(`selftest/${body.id}`)).toEqual({ selftest: view });
   });
 
-  test('that has ended keeps its first verdict, and notes one failure that came after', async () => {
+  test('that ends says so in an event and the audit, once, and keeps its first verdict', async () => {
     const { id } = (await ask(newId())).body;
-    const [early, late] = [new Date('2026-11-20T12:00:00.000Z'), new Date('2026-11-20T12:00:09.000Z')];
-    await beginSelftest(id, early);
-    expect(await endSelftest(id, { status: 'passed' }, early)).toBe(true);
-    expect(await endSelftest(id, { status: 'passed' }, late)).toBe(false);
-    await failSelftest(id, failureAt('pushed', 'first', ''), late);
-    await failSelftest(id, failureAt('pushed', 'second', ''), late);
-    expect(await findSelftest(id)).toMatchObject({
-      status: 'passed',
-      ended_at: early.toISOString(),
-      failure: { code: 'first' },
+    await beginSelftest(id, new Date());
+    const ctx = createContext('look-1');
+    const failed = { status: 'failed', failure: failureAt('answered', 'first', 'an ARN') } as const;
+    expect(await concludeSelftest(ctx, id, () => ({ status: 'passed' }))).toBe('passed');
+    expect(await concludeSelftest(ctx, id, () => failed)).toBe('passed');
+    const found = await findSelftest(id);
+    expect(found).toMatchObject({ status: 'passed' });
+    expect(found?.failure).toBeUndefined();
+    const told = (await rowsIn(outboxKey(PLATFORM, '').pk)).map(({ event }) => event as { data: object });
+    expect(told.filter(({ data }) => 'status' in data && JSON.stringify(data).includes(id))).toMatchObject([
+      { type: 'selftest.ended', data: { selftest_id: id, status: 'passed' } },
+    ]);
+  });
+
+  test('that fails tells where and by which code, and the rest to who may read the run', async () => {
+    const { id } = (await ask(newId())).body;
+    const failed = { status: 'failed', failure: failureAt('started', 'AccessDenied', 'an ARN') } as const;
+    await concludeSelftest(createContext('look-1'), id, () => failed);
+    const { event } = (await rowsIn(outboxKey(PLATFORM, '').pk)).at(-1) as { event: { data: object } };
+    expect(event.data).toEqual({
+      selftest_id: id,
+      status: 'failed',
+      failure: { hop: 'started', code: 'AccessDenied' },
+    });
+    expect((await findSelftest(id))?.failure?.detail).toBe('an ARN');
+  });
+
+  test('whose start was not written down has the time of its first step for it', async () => {
+    const { id } = (await ask(newId())).body;
+    const at = new Date('2026-11-20T12:00:00.000Z');
+    await beginSelftest(id, at);
+    expect((await findSelftest(id))?.hops).toMatchObject({
+      streamed: at.toISOString(),
+      started: at.toISOString(),
     });
   });
 
@@ -137,12 +156,9 @@ describe('a run', () => {
     expect((await findSelftest(id))?.hops['streamed']).toBe('2026-11-20T12:00:00.000Z');
   });
 
-  test('nobody requested is not found, and a topic of another kind tells nothing', async () => {
+  test('nobody requested is not found', async () => {
     await expect(
       getSelftest.run(createContext('look-1'), request(undefined, { selftest_id: newId() })),
     ).rejects.toMatchObject({ code: 'selftest.unknown' });
-    expect(await describeTopic(`selftest/${newId()}`)).toEqual({});
-    expect(await describeTopic('weather/today')).toEqual({});
-    expect(await describeTopic('constructor')).toEqual({});
   });
 });

@@ -19,7 +19,7 @@ import {
 const ID = '01a1e29a-5c93-7451-ad27-ac4b0c5292fa';
 const begun = new Date('2026-11-16T04:00:00.000Z');
 const after = (seconds: number) => new Date(begun.getTime() + seconds * 1000);
-const planned = planSelftest(ID, 'look-1', begun);
+const planned = planSelftest(ID, { correlationId: 'look-1' }, begun);
 
 const run = (change: Partial<Selftest>): Selftest => ({ ...planned, ...change });
 const withHops = (...hops: Hop[]) =>

@@ -41,7 +41,7 @@ interface Store {
   persistence?: Persistence;
 }
 interface Persistence {
-  db: { prepare(sql: string): { run(...values: unknown[]): void } };
+  db: { prepare(sql: string): { run(...values: unknown[]): void }; exec(sql: string): void };
   load(sqs: Store, sns: Store, s3: Store): void;
   updateMessageReady(messageId: string): void;
   close(): void;
@@ -66,6 +66,8 @@ async function loadParts(): Promise<Parts> {
 function openPersistence(PersistenceManager: Parts['PersistenceManager'], dataDir: string): Persistence {
   mkdirSync(dataDir, { recursive: true });
   const persistence = new PersistenceManager(dataDir);
+  // As durable as our own journal: what was written survives the death of the process.
+  persistence.db.exec('PRAGMA synchronous = NORMAL');
   // fauxqs 2.4.1 clears the receive count too, a column that may not be null: a message made visible at once
   // (ChangeMessageVisibility 0) would be answered with a 500 and lost.
   persistence.updateMessageReady = (messageId) =>

@@ -2,6 +2,7 @@ import {
   ACCOUNT,
   AwsError,
   REGION,
+  jsonAnswer,
   jsonBody,
   jsonOperation,
   type Access,
@@ -10,6 +11,7 @@ import {
 } from '../aws.ts';
 import { forward } from '../forward.ts';
 import type { FrontDoorService } from '../front-door.ts';
+import { moveMessages, queueOfArn } from './sqs-move.ts';
 
 /** A long poll lasts 20 seconds at most. */
 const ANSWER_SECONDS_MAX = 30;
@@ -59,19 +61,38 @@ export function createSqsService(options: { url: () => string; endpoint: () => s
       },
     );
 
+  const ask = async (operation: string, body: object): Promise<unknown> => {
+    const answer = await call(operation, body);
+    const said = JSON.parse(answer.body.toString('utf8') || '{}') as { __type?: string; message?: string };
+    if (answer.status === 200) return said;
+    throw new AwsError(
+      said.__type?.split('#').at(-1) ?? 'InternalFailure',
+      said.message ?? '',
+      answer.status,
+    );
+  };
+
+  async function move(request: AwsRequest): Promise<AwsResponse> {
+    const { SourceArn, DestinationArn } = jsonBody<Move>(request);
+    const [from, to] = [queueOfArn(SourceArn, 'SourceArn'), queueOfArn(DestinationArn, 'DestinationArn')];
+    return jsonAnswer(await moveMessages(ask, from, to));
+  }
+
   return {
     scope: 'sqs',
     protocol: 'json-1.0',
 
     access(request): Access[] {
+      if (jsonOperation(request) === MOVE) return moveAccess(request);
       const action = actions.get(jsonOperation(request));
       if (action === undefined) throw unknownOperation(request);
       if (action === 'sqs:ListQueues') return [{ action, resource: '*' }];
-      return [{ action, resource: `arn:aws:sqs:${REGION}:${ACCOUNT}:${queueName(request)}` }];
+      return [{ action, resource: queueArn(queueName(request)) }];
     },
 
     async handle(request): Promise<AwsResponse> {
       const operation = jsonOperation(request);
+      if (operation === MOVE) return move(request);
       const answer = await call(operation, jsonBody(request));
       if (answer.status !== 200 || !answersWithUrls.has(operation)) return answer;
       return { ...answer, body: JSON.stringify(withOwnUrls(answer.body, options.endpoint())) };
@@ -93,6 +114,27 @@ export function createSqsService(options: { url: () => string; endpoint: () => s
     },
   };
 }
+
+const MOVE = 'StartMessageMoveTask';
+
+interface Move {
+  SourceArn?: unknown;
+  DestinationArn?: unknown;
+}
+
+/** Whoever moves messages must be allowed to take them from the one queue and to put them into the other, which is named. */
+function moveAccess(request: AwsRequest): Access[] {
+  const { SourceArn, DestinationArn } = jsonBody<Move>(request);
+  const from = queueArn(queueOfArn(SourceArn, 'SourceArn'));
+  const taken = ['sqs:StartMessageMoveTask', 'sqs:ReceiveMessage', 'sqs:DeleteMessage'];
+  const to = queueArn(queueOfArn(DestinationArn, 'DestinationArn'));
+  return [
+    ...taken.map((action) => ({ action, resource: from })),
+    { action: 'sqs:SendMessage', resource: to },
+  ];
+}
+
+const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 
 function queueName(request: AwsRequest): string {
   const body = jsonBody<{ QueueName?: unknown; QueueUrl?: unknown } | null>(request);

@@ -1,0 +1,5 @@
+import { on, reactions } from '../platform/reactions.ts';
+import { followRevocation } from './follow-revocation.ts';
+import { ArtifactRevoked } from './revocation.ts';
+
+export const handler = reactions(on(ArtifactRevoked, followRevocation));

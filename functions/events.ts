@@ -1,0 +1,141 @@
+// Every event on one page, as data: its kind, who emits it, who reacts to it. The CDK app makes the queues of it and the
+// AsyncAPI document is made of it. Functions do not import it: each would then carry the rules of all domains.
+
+import {
+  ArtifactActivated,
+  ArtifactCanaryBegan,
+  ArtifactDeprecated,
+  ArtifactRetired,
+  ArtifactRolledBack,
+  ArtifactStaged,
+} from './artifacts/artifact-transition.ts';
+import { ArtifactVerificationFailed, ArtifactVerified } from './artifacts/artifact-trust.ts';
+import { GarbageCollected } from './artifacts/garbage.ts';
+import { ArtifactRegistered } from './artifacts/registration.ts';
+import { ArtifactForgotten } from './artifacts/retention.ts';
+import { ArtifactRevoked } from './artifacts/revocation.ts';
+import { CertificateRestored, CertificateRevoked } from './artifacts/revoked-certificate.ts';
+import { TrustPolicyChanged, TrustPolicyRemoved } from './artifacts/trust-policy.ts';
+import { EntitlementChanged } from './catalog/entitlement.ts';
+import {
+  ArtifactPromotionFailed,
+  ArtifactPromotionRequested,
+  SmokeAnswered,
+  SmokeRequested,
+  VersionPromotionFailed,
+  VersionPromotionRequested,
+} from './catalog/promotion.ts';
+import {
+  VersionActivated,
+  VersionCanaryBegan,
+  VersionDeprecated,
+  VersionRetired,
+  VersionRolledBack,
+  VersionStaged,
+} from './catalog/transition.ts';
+import { InvitationAccepted, InvitationCreated, InvitationRevoked } from './identity/invitation.ts';
+import { MemberAdded, MemberRemoved, MemberRoleChanged } from './identity/member.ts';
+import { OrgCreated, OrgRenamed } from './identity/org.ts';
+import { ProjectArchived, ProjectCreated, ProjectRenamed, ProjectUnarchived } from './identity/project.ts';
+import {
+  ServiceAccountChanged,
+  ServiceAccountCreated,
+  ServiceAccountDeleted,
+  ServiceAccountDisabled,
+  ServiceAccountEnabled,
+  ServiceAccountKeyRotated,
+} from './identity/service-account.ts';
+import { SigningKeyRotated } from './identity/signing-key.ts';
+import { InstanceFailed, InstanceRunning, StopRequested } from './instances/instance-events.ts';
+import { VersionRegistered } from './manifests/registration.ts';
+import {
+  SubmissionApproved,
+  SubmissionChangesRequested,
+  SubmissionRejected,
+  SubmissionRevised,
+  SubmissionSubmitted,
+  SubmissionWithdrawn,
+} from './manifests/submission.ts';
+import type { EventKind } from './platform/events.ts';
+import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
+import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
+
+/** A domain with a function that reacts to events: functions/<reactor>/react-to-events.ts. */
+export type Reactor = 'artifacts' | 'catalog' | 'selftest';
+
+export type Emitter =
+  'artifacts' | 'catalog' | 'identity' | 'instances' | 'manifests' | 'publishing' | 'selftest';
+
+type Row = readonly [kind: EventKind, emitter: Emitter, reactors: readonly Reactor[]];
+
+export const EVENTS = [
+  [ArtifactRegistered, 'artifacts', []],
+  [ArtifactVerified, 'artifacts', []],
+  [ArtifactVerificationFailed, 'artifacts', []],
+  [ArtifactPromotionRequested, 'artifacts', ['catalog']],
+  [ArtifactPromotionFailed, 'artifacts', []],
+  [ArtifactStaged, 'artifacts', []],
+  [ArtifactCanaryBegan, 'artifacts', []],
+  [ArtifactActivated, 'artifacts', []],
+  [ArtifactRolledBack, 'artifacts', []],
+  [ArtifactDeprecated, 'artifacts', []],
+  [ArtifactRetired, 'artifacts', []],
+  [ArtifactRevoked, 'artifacts', ['artifacts']],
+  [ArtifactForgotten, 'artifacts', []],
+  [GarbageCollected, 'artifacts', []],
+  [TrustPolicyChanged, 'artifacts', []],
+  [TrustPolicyRemoved, 'artifacts', []],
+  [CertificateRevoked, 'artifacts', []],
+  [CertificateRestored, 'artifacts', []],
+  [StopRequested, 'artifacts', []],
+
+  [VersionPromotionRequested, 'catalog', ['catalog']],
+  [SmokeRequested, 'catalog', []],
+  [SmokeAnswered, 'catalog', ['catalog']],
+  [VersionPromotionFailed, 'catalog', []],
+  [VersionStaged, 'catalog', []],
+  [VersionCanaryBegan, 'catalog', []],
+  [VersionActivated, 'catalog', []],
+  [VersionRolledBack, 'catalog', []],
+  [VersionDeprecated, 'catalog', []],
+  [VersionRetired, 'catalog', []],
+  [EntitlementChanged, 'catalog', []],
+
+  [OrgCreated, 'identity', []],
+  [OrgRenamed, 'identity', []],
+  [ProjectCreated, 'identity', []],
+  [ProjectRenamed, 'identity', []],
+  [ProjectArchived, 'identity', []],
+  [ProjectUnarchived, 'identity', []],
+  [MemberAdded, 'identity', []],
+  [MemberRoleChanged, 'identity', []],
+  [MemberRemoved, 'identity', []],
+  [InvitationCreated, 'identity', []],
+  [InvitationAccepted, 'identity', []],
+  [InvitationRevoked, 'identity', []],
+  [ServiceAccountCreated, 'identity', []],
+  [ServiceAccountChanged, 'identity', []],
+  [ServiceAccountDisabled, 'identity', []],
+  [ServiceAccountEnabled, 'identity', []],
+  [ServiceAccountKeyRotated, 'identity', []],
+  [ServiceAccountDeleted, 'identity', []],
+  [SigningKeyRotated, 'identity', []],
+
+  [InstanceRunning, 'instances', ['catalog']],
+  [InstanceFailed, 'instances', ['catalog']],
+
+  [SubmissionSubmitted, 'manifests', []],
+  [SubmissionRevised, 'manifests', []],
+  [SubmissionChangesRequested, 'manifests', []],
+  [SubmissionApproved, 'manifests', []],
+  [SubmissionRejected, 'manifests', []],
+  [SubmissionWithdrawn, 'manifests', []],
+  [VersionRegistered, 'manifests', []],
+
+  [IntentCreated, 'publishing', []],
+  [IntentUnwrapped, 'publishing', []],
+  [UnwrapRefused, 'publishing', []],
+
+  [SelftestRequested, 'selftest', ['selftest']],
+  [SelftestEnded, 'selftest', []],
+] as const satisfies readonly Row[];

@@ -1,0 +1,30 @@
+// What is told of instances. They do not exist yet; others tell of them and act on what they tell. Rules only.
+
+import * as v from 'valibot';
+import { VersionNumber } from '../catalog/version-number.ts';
+import { event } from '../platform/events.ts';
+import { Id, Slug } from '../platform/name.ts';
+
+const InstanceTold = v.object({
+  // Bounded, as a canary keeps the ids of all the instances it counts.
+  app_instance_id: v.pipe(v.string(), v.maxLength(64)),
+  app_slug: Slug,
+  app_version: VersionNumber,
+});
+
+export const InstanceRunning = event('apps.instance.running', 1, InstanceTold);
+export const InstanceFailed = event('apps.instance.failed', 1, InstanceTold);
+
+/** Told in the instance's own project, which need not be that of whoever asks. */
+export const StopRequested = event(
+  'apps.instance.stop_requested',
+  1,
+  v.object({
+    ...InstanceTold.entries,
+    /** A code: `artifact.revoked`. */
+    reason: v.string(),
+    artifact_id: Id,
+    /** In words, by whoever revoked the artifact. */
+    detail: v.optional(v.string()),
+  }),
+);

@@ -1,0 +1,18 @@
+import type { Context } from '../platform/context.ts';
+import { isOutage } from '../platform/outage.ts';
+import { type Relayed, relayPlace } from './relay-place.ts';
+import { setAside } from './set-aside.ts';
+
+/**
+ * Relays events of one place. What fails by itself is set aside, so that it holds up neither its place nor the others;
+ * an outage is the caller's to wait for.
+ */
+export async function relayOrSetAside(ctx: Context, place: string, eventIds: string[]): Promise<Relayed> {
+  const relayed = await relayPlace(ctx, place, eventIds).catch((error: unknown): Relayed => {
+    if (isOutage(error)) throw error;
+    ctx.log.error('Events of a place fail by themselves.', { place, event_ids: eventIds, error });
+    return { failed: eventIds, isOnBus: true };
+  });
+  await setAside(ctx, place, relayed.failed);
+  return relayed;
+}

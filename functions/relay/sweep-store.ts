@@ -1,0 +1,78 @@
+import * as v from 'valibot';
+import type { PlatformEvent } from '../platform/events.ts';
+import { feedHeadKey } from '../platform/keys.ts';
+import { OutboxRow } from '../platform/outbox.ts';
+import { readItems } from '../platform/rows.ts';
+import { putItem, queryPage, readItem } from '../platform/table.ts';
+import { isReactedTo } from './dispatch.ts';
+import { dispatchedKey, numberedKey, placeOfOutbox, sweptKey } from './keys.ts';
+import type { Swept } from './sweep.ts';
+
+/** Three proofs are asked for each, and one request takes a hundred keys. */
+const PAGE = 33;
+
+const Marker = v.object({ swept_to: v.string() });
+const Row = v.object({ pk: v.string(), sk: v.string() });
+const Numbered = v.object({ sequence: v.number() });
+const Head = v.object({ sequence: v.number(), relayed: v.optional(v.number()) });
+
+/** The id of the last row that needs no further look. */
+export async function findSwept(shard: string): Promise<string> {
+  const item = await readItem(sweptKey(shard));
+  return item ? v.parse(Marker, item).swept_to : '0';
+}
+
+export async function saveSwept(shard: string, sweptTo: string): Promise<void> {
+  await putItem({ ...sweptKey(shard), swept_to: sweptTo });
+}
+
+/** The next rows of a shard with what is known of each, oldest first. */
+export async function readShard(shard: string, after: string, before: string): Promise<Swept[]> {
+  const { items } = await queryPage({
+    index: 'gsi1',
+    condition: 'gsi1pk = :shard AND gsi1sk BETWEEN :after AND :before',
+    values: {
+      ':shard': shard, // A blank sorts before whatever an id could go on with.
+      ':after': `${after} `,
+      ':before': before,
+    },
+    limit: PAGE,
+  });
+  const rows = items.map((item) => {
+    const { pk, sk: event_id } = v.parse(Row, item);
+    const { success, output } = v.safeParse(OutboxRow, item);
+    return { place: placeOfOutbox(pk), event_id, event: success ? output.event : undefined };
+  });
+  const places = [...new Set(rows.map(({ place }) => place))];
+  const proofs = await readItems([
+    ...places.map(feedHeadKey),
+    ...rows.map(({ place, event_id }) => numberedKey(place, event_id)),
+    ...rows.map(({ event_id }) => dispatchedKey(event_id)),
+  ]);
+  const heads = new Map(places.map((place, index) => [place, relayedIn(proofs[index])]));
+  return rows.map(({ place, event_id, event }, index) => {
+    const numbered = proofs[places.length + index];
+    return {
+      place,
+      event_id,
+      ...(event && { pointer: pointerTo(place, event) }),
+      isReactedTo: event !== undefined && isReactedTo(event.type),
+      isDispatched: proofs[places.length + rows.length + index] !== undefined,
+      ...(numbered && { sequence: v.parse(Numbered, numbered).sequence }),
+      relayed: heads.get(place) ?? 0,
+    };
+  });
+}
+
+function relayedIn(item: Record<string, unknown> | undefined): number {
+  const head = v.parse(Head, item ?? { sequence: 0 });
+  return head.relayed ?? head.sequence;
+}
+
+const pointerTo = (place: string, { event_id, type, correlation_id, traceparent }: PlatformEvent) => ({
+  place,
+  event_id,
+  type,
+  correlation_id,
+  ...(traceparent && { traceparent }),
+});

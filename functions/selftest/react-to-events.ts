@@ -1,0 +1,5 @@
+import { on, reactions } from '../platform/reactions.ts';
+import { SelftestRequested } from './selftest.ts';
+import { startSelftest } from './start-selftest.ts';
+
+export const handler = reactions(on(SelftestRequested, startSelftest));

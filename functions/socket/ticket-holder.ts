@@ -1,0 +1,17 @@
+import type { Context } from '../platform/context.ts';
+import { refuse } from '../platform/errors.ts';
+import { judge } from '../platform/permissions.ts';
+import type { Holder } from './ticket.ts';
+
+/** Kept with the connection, so that it ends when its holder may no longer read what it follows. */
+export function holderOf({ actor: { kind, id }, grants }: Context): Holder {
+  switch (kind) {
+    case 'platform_team':
+      return { kind, id, everywhere: true };
+    case 'user':
+    case 'service_account':
+      return { kind, id, everywhere: judge(grants, 'event.read', {}) === 'allowed' };
+    default:
+      throw refuse('permission.denied');
+  }
+}
