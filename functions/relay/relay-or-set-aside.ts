@@ -1,7 +1,8 @@
 import type { Context } from '../platform/context.ts';
+import { environment } from '../platform/environment.ts';
 import { isOutage } from '../platform/outage.ts';
 import { type Relayed, relayPlace } from './relay-place.ts';
-import { setAside } from './set-aside.ts';
+import { sendAll } from './send-all.ts';
 
 /**
  * Relays events of one place. What fails by itself is set aside, so that it holds up neither its place nor the others;
@@ -15,4 +16,13 @@ export async function relayOrSetAside(ctx: Context, place: string, eventIds: str
   });
   await setAside(ctx, place, relayed.failed);
   return relayed;
+}
+
+/** They go to the relay's own queue, each by itself, and from there to a person. */
+async function setAside(ctx: Context, place: string, eventIds: string[]): Promise<void> {
+  const found = { correlation_id: ctx.correlationId, traceparent: ctx.traceparent };
+  await sendAll(
+    environment('RELAY_QUEUE_URL'),
+    eventIds.map((event_id) => ({ place, event_id, ...found })),
+  );
 }

@@ -29,9 +29,22 @@ export async function setup(project: TestProject): Promise<() => void> {
 }
 
 function hurryQueues(file: string): void {
-  const template = readFileSync(file, 'utf8');
-  writeFileSync(
-    file,
-    template.replaceAll(/"VisibilityTimeout": \d+/g, `"VisibilityTimeout": ${VISIBILITY_SECONDS}`),
-  );
+  const template = JSON.parse(readFileSync(file, 'utf8')) as {
+    Resources: Record<string, { Type: string; Properties: Record<string, unknown> }>;
+  };
+  const resources = Object.values(template.Resources);
+  for (const { Type, Properties } of resources) {
+    if (Type === 'AWS::SQS::Queue' && 'VisibilityTimeout' in Properties)
+      Properties['VisibilityTimeout'] = VISIBILITY_SECONDS;
+    // Who reads a queue may take no longer than a message is hidden.
+    const { FunctionName, EventSourceArn } = Properties as {
+      FunctionName?: { Ref: string };
+      EventSourceArn?: object;
+    };
+    if (Type !== 'AWS::Lambda::EventSourceMapping' || !EventSourceArn || !('Fn::GetAtt' in EventSourceArn))
+      continue;
+    const reader = template.Resources[FunctionName?.Ref ?? ''];
+    if (reader) reader.Properties['Timeout'] = VISIBILITY_SECONDS;
+  }
+  writeFileSync(file, JSON.stringify(template));
 }

@@ -214,4 +214,18 @@ export const lib: Mutant[] = [
     to: "if (permission !== 'iam') return [];",
     noticedBy: ['test/lib/openapi.test.ts'],
   },
+  {
+    what: 'the document says of no event that another domain reacts to it',
+    file: 'lib/asyncapi-events.ts',
+    from: "'x-reacted-to-by': reactors,",
+    to: "'x-reacted-to-by': [],",
+    noticedBy: ['test/lib/asyncapi.test.ts'],
+  },
+  {
+    what: 'the document takes an event of another version for one it knows',
+    file: 'lib/asyncapi-events.ts',
+    from: 'version: { const: version }',
+    to: 'version: {}',
+    noticedBy: ['test/lib/asyncapi.test.ts'],
+  },
 ];
