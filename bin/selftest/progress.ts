@@ -26,8 +26,6 @@ export class Progress {
   subscribed = false;
   /** When the end was heard of over the socket. */
   pushedAtMs: number | undefined;
-  /** When the client first knew that the run had ended. */
-  endedAtMs: number | undefined;
   readonly #onHop: (hop: PassedHop) => void;
   readonly #acceptedAtMs: number;
 
@@ -44,10 +42,9 @@ export class Progress {
     return STEPS.find((step) => !this.#has(step));
   }
 
-  see(view: SelftestView, nowMs: number): void {
+  see(view: SelftestView): void {
     for (const hop of view.hops) this.#pass(hop);
     if (!this.ended) this.status = view.status;
-    if (this.ended) this.endedAtMs ??= nowMs;
     this.failure ??= view.failure;
     this.#passPushed();
   }

@@ -21,8 +21,6 @@ export interface SelftestOutcome {
 
 const ENDED = 'selftest.ended';
 const POLL_MS = 1_000;
-// How long the push may come after the verdict was read another way.
-const PUSH_GRACE_MS = 5_000;
 
 /** Asks a platform to test itself and follows the run to its end, over the socket and, when that is silent, by asking. */
 export async function runSelftest(options: SelftestOptions): Promise<SelftestOutcome> {
@@ -35,7 +33,7 @@ export async function runSelftest(options: SelftestOptions): Promise<SelftestOut
     return { passed: false, hops: [], failure: failureOf('accepted', error) };
   }
   const progress = new Progress(options.onHop, acceptedMs(requested, sentMs));
-  progress.see(requested, Date.now());
+  progress.see(requested);
   const ids = new Set([requested.id]);
   const line = follow(requested, (message) => hear(progress, ids, message));
   try {
@@ -104,14 +102,14 @@ async function runAgain(api: SelftestApi, ids: Set<string>): Promise<void> {
 function isOver(progress: Progress, line: Line): boolean {
   if (progress.failure) return true;
   if (!progress.ended) return false;
-  if (progress.subscribed && !progress.missing) return true;
-  return line.closed || Date.now() - (progress.endedAtMs ?? 0) > PUSH_GRACE_MS;
+  // The push comes through the relay, and may wait there for what others have said before.
+  return line.closed || (progress.subscribed && !progress.missing);
 }
 
 // A platform that restarts answers again in a while; a refusal will not change.
 async function poll(api: SelftestApi, id: string, progress: Progress): Promise<void> {
   try {
-    progress.see(await api.read(id), Date.now());
+    progress.see(await api.read(id));
   } catch (error) {
     const passing = error instanceof RequestFailed && ['unreachable', 'unavailable'].includes(error.code);
     if (!passing) progress.failure ??= failureOf('confirmed', error);

@@ -23,6 +23,7 @@ export function queueConsumer<T>(
         const ctx = contextOf(record);
         try {
           await consume(ctx, parse(schema, bodyOf(record)), { sentAt: sentAt(record) });
+          ctx.log.info('The message is consumed.', { message_id: record.messageId });
           return true;
         } catch (error) {
           return settle(ctx, record, error);

@@ -33,9 +33,10 @@ export function reactions(...all: Reacting[]): Handler {
     if (!reacting)
       throw new Error(`Nothing here reacts to ${event.type}: functions/events.ts says otherwise.`);
     const data = v.parse(reacting.kind.schema, event.data);
-    await reacting.react(ctx, { ...event, data });
     const { type, org_id, project_id } = event;
-    ctx.log.info('The domain reacted to the event.', { event_id, event_type: type, org_id, project_id });
+    const log = ctx.log.with({ event_id, event_type: type, org_id, project_id });
+    await reacting.react({ ...ctx, log }, { ...event, data });
+    log.info('The domain reacted to the event.');
   });
   return Object.assign(handler, { types: [...byType.keys()] });
 }

@@ -16,7 +16,9 @@ export function task<I, O>(
     const sent = (event ?? {}) as { correlation_id?: unknown; traceparent?: unknown };
     const ctx = createContext(correlationIdIn(sent.correlation_id) ?? newId(), sent.traceparent);
     try {
-      return await perform(ctx, parse(schema, event));
+      const output = await perform(ctx, parse(schema, event));
+      ctx.log.info('The step is done.');
+      return output;
     } catch (error) {
       ctx.log.error('The step failed.', { error });
       throw isPassing(error) ? unavailable(error) : error;

@@ -71,7 +71,7 @@ describe('the account of a run', () => {
         for (const { hops, push } of heard) {
           const seen = view(hops === HOPS.length ? 'passed' : 'running', hops);
           if (push) progress.seePush(5);
-          progress.see(seen, 5);
+          progress.see(seen);
         }
         const names = told.map(({ hop }) => hop);
         expect(new Set(names).size).toBe(names.length);
@@ -82,10 +82,10 @@ describe('the account of a run', () => {
 
   test('keeps its verdict when older news comes late', () => {
     const progress = new Progress(() => {}, 0);
-    progress.see(view('passed', HOPS.length), 10);
-    progress.see(view('running', 2), 20);
+    progress.see(view('passed', HOPS.length));
+    progress.see(view('running', 2));
     progress.seePush(20);
-    expect(progress).toMatchObject({ status: 'passed', endedAtMs: 10, missing: undefined });
+    expect(progress).toMatchObject({ status: 'passed', missing: undefined });
   });
 
   test('tells the push last, though it was heard before the hops were read', () => {
@@ -93,14 +93,14 @@ describe('the account of a run', () => {
     const progress = new Progress((hop) => told.push(hop), 0);
     progress.seePush(30);
     expect(told).toEqual([]);
-    progress.see(view('passed', HOPS.length), 40);
+    progress.see(view('passed', HOPS.length));
     expect(told.map(({ hop }) => hop)).toEqual(STEPS);
     expect(told.at(-1)).toMatchObject({ offset_ms: 30 });
   });
 
   test('counts the verdict as pushed only when it came over the socket', () => {
     const progress = new Progress(() => {}, 0);
-    progress.see(view('passed', HOPS.length), 10);
+    progress.see(view('passed', HOPS.length));
     expect(progress.missing).toBe('pushed');
     progress.seePush(30);
     expect(progress.hops.at(-1)).toMatchObject({ hop: 'pushed', offset_ms: 30 });

@@ -10,6 +10,7 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   SQSClient,
+  StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../until.ts';
@@ -94,6 +95,50 @@ describe('a role', () => {
     const reader = as('mentions', allow('sqs:GetQueueUrl', queueArn('shown')));
     const decoy = { QueueName: 'hidden', QueueUrl: `${world.url}/000000000000/shown` };
     expect((await failure(reader.send(new GetQueueUrlCommand(decoy)))).message).toContain(queueArn('hidden'));
+  });
+});
+
+describe('moving messages from one queue to another', () => {
+  const bodies = async (QueueUrl: string) =>
+    ((await operator.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))).Messages ?? [])
+      .map(({ Body }) => Body)
+      .sort();
+  const move = (from: string, to?: string) =>
+    new StartMessageMoveTaskCommand({
+      SourceArn: queueArn(from),
+      DestinationArn: to === undefined ? undefined : queueArn(to),
+    });
+
+  test('takes all that can be received, with what is said about each', async () => {
+    const [from, to] = [await newQueue('failures'), await newQueue('redriven')];
+    for (let sent = 0; sent < 12; sent += 1)
+      await operator.send(
+        new SendMessageCommand({
+          QueueUrl: from,
+          MessageBody: `m${sent}`,
+          MessageAttributes: { error: { DataType: 'String', StringValue: 'TypeError' } },
+        }),
+      );
+    await operator.send(move('failures', 'redriven'));
+    expect(await bodies(from)).toEqual([]);
+    const { Messages = [] } = await operator.send(
+      new ReceiveMessageCommand({ QueueUrl: to, MessageAttributeNames: ['All'] }),
+    );
+    expect(Messages[0]?.MessageAttributes).toMatchObject({ error: { StringValue: 'TypeError' } });
+    expect(await bodies(to)).not.toEqual([]);
+  });
+
+  test('needs every right it uses, and a destination', async () => {
+    await newQueue('locked');
+    await newQueue('elsewhere');
+    const taking = ['sqs:StartMessageMoveTask', 'sqs:ReceiveMessage', 'sqs:DeleteMessage'];
+    const mover = as('mover', allow(taking, queueArn('locked')));
+    expect((await failure(mover.send(move('locked', 'elsewhere')))).message).toContain(
+      `sqs:SendMessage on resource: ${queueArn('elsewhere')}`,
+    );
+    const sender = as('sender-only', allow('sqs:SendMessage', queueArn('elsewhere')));
+    expect((await failure(sender.send(move('locked', 'elsewhere')))).name).toBe('AccessDeniedException');
+    expect((await failure(operator.send(move('locked')))).message).toContain('DestinationArn');
   });
 });
 
