@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startCopy } from '../e2e/platform-copy.ts';
 import { measureCatalogue } from './catalogue.ts';
 import { measureColdInit } from './cold-init.ts';
+import { measureEvents } from './events.ts';
 import { measureHandlerCpu } from './handler-cpu.ts';
 import { printTable, type Row } from './measure.ts';
 import { measureRequests } from './requests.ts';
@@ -17,7 +18,11 @@ const copy = await startCopy({ dataDir });
 const assembly = join(dataDir, 'assembly');
 let rows: Row[];
 try {
-  rows = [...(await measureColdInit(assembly)), ...(await measureRoundTrip(assembly, copy.ready))];
+  rows = [
+    ...(await measureColdInit(assembly)),
+    ...(await measureRoundTrip(assembly, copy.ready)),
+    ...(await measureEvents(copy.ready)),
+  ];
 } finally {
   await copy.stop();
   rmSync(dataDir, { recursive: true, force: true });

@@ -7,6 +7,7 @@ import { STEPS } from '../../functions/catalog/promotion.ts';
 import { SUBMISSION_STATUSES } from '../../functions/manifests/submission.ts';
 import { PROBLEMS } from '../../functions/platform/errors.ts';
 import { ROOT } from '../../lib/bundle.ts';
+import { ofType, synthesizedApp } from '../lib/synthesized.ts';
 
 // What somebody may meet at three in the morning must be in the book.
 
@@ -50,5 +51,18 @@ describe('the runbook of artifacts', () => {
 
   test('knows every state', () => {
     expect(missing([...LIFECYCLE_STATES, ...TRUST_STATES])).toEqual([]);
+  });
+});
+
+describe('the runbook of events', () => {
+  const { missing } = read('events.md');
+  const { platform } = synthesizedApp();
+
+  test('knows every queue in which events and reactions end that failed', () => {
+    const queues = ofType(platform, 'AWS::SQS::Queue')
+      .map(([id]) => id.replace(/[0-9A-F]{8}$/, ''))
+      .filter((name) => name.endsWith('Failures') && /^Relay|Reactions|Answer/.test(name));
+    expect(queues.length).toBeGreaterThan(5);
+    expect(missing(queues)).toEqual([]);
   });
 });

@@ -188,12 +188,12 @@ describe('every consumer', () => {
   test('of the control table’s stream is the relay or the dispatcher: a shard serves no third', () => {
     const readers = mappings
       .filter(([, { Properties }]) => Properties.StartingPosition)
-      .map(([, { Properties }]) => [
-        JSON.stringify(Properties.EventSourceArn),
-        platform[Properties.FunctionName.Ref]?.Properties.FunctionName as string,
-      ]);
-    expect(new Set(readers.map(([stream]) => stream)).size).toBe(1);
-    expect(readers.map(([, name]) => name).sort()).toEqual([
+      .map(([, { Properties }]) => ({
+        stream: JSON.stringify(Properties.EventSourceArn),
+        name: platform[Properties.FunctionName.Ref]?.Properties.FunctionName as string,
+      }));
+    expect(new Set(readers.map(({ stream }) => stream)).size).toBe(1);
+    expect(readers.map(({ name }) => name).sort()).toEqual([
       'GpuaasPlatform-relay-dispatch-events',
       'GpuaasPlatform-relay-relay-events',
     ]);

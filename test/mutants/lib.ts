@@ -151,10 +151,7 @@ export const lib: Mutant[] = [
   {
     what: 'a message that keeps failing comes back for ever, because its queue has no failure queue',
     file: 'lib/work-queue.ts',
-    from: `deadLetterQueue: {
-        queue: new FailureQueue(this, 'Failures'),
-        maxReceiveCount: props.deliveriesMax ?? 5,
-      },`,
+    from: 'deadLetterQueue: { queue: this.failures, maxReceiveCount: DELIVERIES_LIMIT },',
     to: '',
     noticedBy: ['test/lib/template.test.ts'],
   },
@@ -227,5 +224,26 @@ export const lib: Mutant[] = [
     from: 'version: { const: version }',
     to: 'version: {}',
     noticedBy: ['test/lib/asyncapi.test.ts'],
+  },
+  {
+    what: 'a stream gives up a record after a few tries, though what it needs was only away',
+    file: 'lib/stream-consumer.ts',
+    from: 'RETRIES_MAX = 10_000',
+    to: 'RETRIES_MAX = 10',
+    noticedBy: ['test/lib/template.test.ts'],
+  },
+  {
+    what: 'the dispatcher is woken for every event',
+    file: 'lib/relay.ts',
+    from: 'filters: [inserted({ event: { M: { type: { S: props.reactions.flatMap(({ types }) => types) } } } })],',
+    to: 'filters: [inserted({})],',
+    noticedBy: ['test/lib/events.test.ts'],
+  },
+  {
+    what: 'the relay may change what domains own',
+    file: 'lib/relay.ts',
+    from: "actions: ['Query', 'PutItem', 'UpdateItem'], partitions: [FEED_PARTITIONS] }",
+    to: "actions: ['Query', 'PutItem', 'UpdateItem'], partitions: [FEED_PARTITIONS, OUTBOX_PARTITIONS] }",
+    noticedBy: ['test/lib/events.test.ts'],
   },
 ];

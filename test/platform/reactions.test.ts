@@ -91,5 +91,5 @@ test('the compiler refuses a reaction that takes another event, and an event tha
   // @ts-expect-error A cup that is filled has no pieces.
   on(CupFilled, toBroken);
   // @ts-expect-error Pieces are counted.
-  expect(() => CupBroken({ cup_id: 'c1', pieces: 'many' })).toThrow();
+  expect(() => CupBroken({ cup_id: 'c1', pieces: 'many' })).toThrow('Expected number');
 });

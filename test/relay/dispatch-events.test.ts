@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const newPlace = () => ({ org_id: newId(), project_id: newId() });
-const idsIn = (messages: Record<string, unknown>[]) => messages.map(({ event_id }) => event_id);
+const idsIn = (messages: Record<string, unknown>[]) => messages.map(({ event_id }) => String(event_id));
 
 describe('the dispatcher', () => {
   test('points each domain to what it reacts to, and nobody to anything else', async () => {

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterAll(() => world.close());
 
 const newPlace = () => ({ org_id: newId(), project_id: newId() });
-const idsIn = (messages: Record<string, unknown>[]) => messages.map(({ event_id }) => event_id);
+const idsIn = (messages: Record<string, unknown>[]) => messages.map(({ event_id }) => String(event_id));
 const onFeed = async (place: string) => (await world.feed(place)).map(({ event_id }) => event_id);
 const onBus = (place: string) =>
   world

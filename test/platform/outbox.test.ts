@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../functions/platform/ids.ts';
+import { OUTBOX_SHARDS, outboxShard } from '../../functions/platform/keys.ts';
+import { insertOutbox } from '../../functions/platform/outbox.ts';
+
+process.env['CONTROL_TABLE'] = 'control';
+
+const rowOf = (project_id: string): Record<string, unknown> => {
+  const about = { occurred_at: new Date().toISOString(), actor: 'user:u1', correlation_id: 'look-1' };
+  const event = { type: 'a.b.c', version: 1, data: {}, event_id: newId(), project_id, ...about };
+  return insertOutbox(event, new Date()).action.Put?.Item ?? {};
+};
+
+test('all events of a place are in one shard of the outbox, by when they were said', () => {
+  const place = newId();
+  const rows = Array.from({ length: 20 }, () => rowOf(place));
+  expect(new Set(rows.map(({ gsi1pk }) => gsi1pk))).toEqual(new Set([outboxShard(place)]));
+  expect(rows.map(({ gsi1sk }) => gsi1sk)).toEqual(rows.map(({ sk }) => sk));
+});
+
+test('places are spread over all shards', () => {
+  const shards = Array.from({ length: 200 }, () => outboxShard(newId()));
+  expect(new Set(shards)).toEqual(new Set(OUTBOX_SHARDS));
+});
