@@ -1,5 +1,6 @@
 import { PutEventsCommand, type PutEventsRequestEntry } from '@aws-sdk/client-eventbridge';
 import { eventBridge } from '../platform/clients.ts';
+import { type Clock, secondsAfter } from '../platform/clock.ts';
 import { environment } from '../platform/environment.ts';
 import { refuse } from '../platform/errors.ts';
 import { isOutage } from '../platform/outage.ts';
@@ -21,13 +22,22 @@ export interface OnBus {
   outage?: unknown;
 }
 
+/** A bus that did not answer is left alone for a moment: feeds must not wait for it with every batch. */
+const REST_SECONDS = 5;
+let restsUntil = new Date(0);
+
+/** As in a function that has just started. */
+export const askBusAgain = (): void => void (restsUntil = new Date(0));
+
 /** Puts events on the bus, in order, as far as it takes them. */
-export async function putOnBus(events: FeedEvent[]): Promise<OnBus> {
+export async function putOnBus(events: FeedEvent[], now: Clock): Promise<OnBus> {
   const onBus: OnBus = { refused: [] };
+  if (now() < restsUntil) return { ...onBus, outage: 'It did not answer a moment ago.' };
   try {
     for (const some of requestsOf(events)) await putSome(some, onBus);
   } catch (error) {
     if (!isOutage(error)) throw error;
+    restsUntil = secondsAfter(now(), REST_SECONDS);
     onBus.outage = error;
   }
   return onBus;

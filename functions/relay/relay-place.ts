@@ -67,7 +67,7 @@ async function publish(
   for (let part = 0; part < PARTS_MAX; part += 1) {
     due = [...due, ...(await missingOnBus(place, reached, events))];
     if (due.length === 0) break;
-    const onBus = await putOnBus(due);
+    const onBus = await putOnBus(due, ctx.now);
     refused.push(...onBus.refused);
     reached = Math.max(reached, onBus.reached?.sequence ?? 0);
     if (onBus.outage !== undefined) {

@@ -1,7 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { buildSync } from 'esbuild';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { EVENTS, type Reactor } from '../../functions/events.ts';
 import { ROOT } from '../../lib/bundle.ts';
+import { StreamConsumer } from '../../lib/stream-consumer.ts';
 import { ofType, type Resource, synthesizedApp } from './synthesized.ts';
 
 const { platform } = synthesizedApp();
@@ -135,5 +142,28 @@ describe('the relay', () => {
     expect([...new Set(folders)].sort()).toEqual(['platform', 'relay', 'socket']);
     expect(folders.filter((folder) => folder !== 'platform').length).toBeLessThanOrEqual(20);
     expect(files.length).toBeLessThanOrEqual(40);
+  });
+});
+
+test('a consumer of a stream says how many records it takes at once, gathered for how long, and how many batches beside each other', () => {
+  const outdir = mkdtempSync(join(tmpdir(), 'gpuaas-consumer-'));
+  onTestFinished(() => rmSync(outdir, { recursive: true }));
+  const stack = new Stack(new App({ outdir }), 'Probe');
+  new StreamConsumer(stack, 'Consumer', {
+    entry: 'functions/relay/relay-events.ts',
+    description: 'Reads a stream.',
+    table: new Table(stack, 'Table', {
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      stream: StreamViewType.NEW_IMAGE,
+    }),
+    filters: [{ eventName: ['INSERT'] }],
+    batchSize: 7,
+    windowSeconds: 3,
+    parallelization: 2,
+  });
+  Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+    BatchSize: 7,
+    MaximumBatchingWindowInSeconds: 3,
+    ParallelizationFactor: 2,
   });
 });

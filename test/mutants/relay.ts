@@ -38,6 +38,13 @@ export const relay: Mutant[] = [
     noticedBy: ['test/relay/relay-events.test.ts'],
   },
   {
+    what: 'a bus that is away is waited for with every batch',
+    file: 'functions/relay/put-on-bus.ts',
+    from: 'REST_SECONDS = 5',
+    to: 'REST_SECONDS = 0',
+    noticedBy: ['test/relay/relay-events.test.ts'],
+  },
+  {
     what: 'a bus that was away is never told what it missed',
     file: 'functions/relay/relay-place.ts',
     from: 'return isGapless ? fresh : readBetween(',

@@ -160,11 +160,25 @@ describe('the relay', () => {
     expect(await world.head(place.project_id)).toMatchObject({ sequence: 131, relayed: 131 });
   });
 
+  test('leaves a bus that is away alone for a moment, instead of waiting for it with every batch', async () => {
+    const place = newPlace();
+    world.refuseOnBus(1);
+    world.busRequests.length = 0;
+    for (const type of ['a.b.one', 'a.b.two', 'a.b.three']) {
+      await world.say(place, type);
+      expect(await world.deliver(await world.take())).toEqual([]);
+    }
+    expect(world.busRequests).toEqual([1]);
+    expect(await world.head(place.project_id)).toMatchObject({ sequence: 3, relayed: 0 });
+    world.askBusAgain();
+  });
+
   test('tells the bus again what it did not take for now', async () => {
     const [calm, troubled] = [newPlace(), newPlace()];
     const first = await world.say(troubled, 'a.b.first', 'a.b.second');
     world.refuseOnBus(1);
     expect(await world.deliver(await world.take())).toEqual([]);
+    world.askBusAgain();
     const [calmId] = await world.say(calm, 'a.b.c');
     const last = await world.say(troubled, 'a.b.third');
     expect(await world.deliver(await world.take())).toEqual([]);

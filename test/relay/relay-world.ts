@@ -26,6 +26,7 @@ import { newId } from '../../functions/platform/ids.ts';
 import { feedHeadKey, feedPartition, OUTBOX_KIND } from '../../functions/platform/keys.ts';
 import { handler as dispatch } from '../../functions/relay/dispatch-events.ts';
 import { handler as relayAgain } from '../../functions/relay/relay-again.ts';
+import { askBusAgain } from '../../functions/relay/put-on-bus.ts';
 import { handler as relay } from '../../functions/relay/relay-events.ts';
 import { handler as sweep } from '../../functions/relay/sweep-outbox.ts';
 import { AwsError, jsonAnswer, jsonBody, type Service } from '../../lib/local/aws.ts';
@@ -183,7 +184,11 @@ export async function openRelayWorld() {
     /** How many events each request to the bus had. */
     busRequests: requests,
     refuseOnBus: (times: number) => void (busRefusals = times),
-    takeBusAway: (isAway: boolean) => void (isBusAway = isAway),
+    askBusAgain,
+    takeBusAway(isAway: boolean): void {
+      isBusAway = isAway;
+      if (!isAway) askBusAgain();
+    },
     beTooBusyToRead: (times: number) => void (busyReads = times),
     forgetFacts: () => facts.clear(),
     put: (item: Record<string, unknown>) =>
@@ -255,6 +260,8 @@ export async function openRelayWorld() {
       isAnswered = moment === 'after';
     },
     live(): void {
+      // What a process remembered died with it.
+      askBusAgain();
       callsLeft = Infinity;
     },
     calls: () => calls,

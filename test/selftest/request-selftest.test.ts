@@ -2,6 +2,7 @@ import { QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../../functions/platform/actor.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
+import { commit, Conflict } from '../../functions/platform/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { auditKey, outboxKey, PLATFORM } from '../../functions/platform/keys.ts';
@@ -11,7 +12,13 @@ import { getSelftest } from '../../functions/selftest/get-selftest.ts';
 import { requestSelftest } from '../../functions/selftest/request-selftest.ts';
 import { concludeSelftest } from '../../functions/selftest/conclude-selftest.ts';
 import { failureAt, type SelftestView } from '../../functions/selftest/selftest.ts';
-import { beginSelftest, findSelftest, markRescued, recordHop } from '../../functions/selftest/store.ts';
+import {
+  beginSelftest,
+  findSelftest,
+  markRescued,
+  recordHop,
+  saveVerdict,
+} from '../../functions/selftest/store.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 
 const TEAM: Actor = { kind: 'platform_team', id: 'arn:aws:iam::123456789012:user/someone' };
@@ -116,6 +123,19 @@ describe('a run', () => {
     expect(told.filter(({ data }) => 'status' in data && JSON.stringify(data).includes(id))).toMatchObject([
       { type: 'selftest.ended', data: { selftest_id: id, status: 'passed' } },
     ]);
+  });
+
+  test('that ends twice at the same moment has the verdict that came first', async () => {
+    const { id } = (await ask(newId())).body;
+    await beginSelftest(id, new Date());
+    await commit([saveVerdict(id, { status: 'passed' }, new Date())]);
+    const late = saveVerdict(
+      id,
+      { status: 'failed', failure: failureAt('answered', 'late', '') },
+      new Date(),
+    );
+    await expect(commit([late])).rejects.toBeInstanceOf(Conflict);
+    expect(await findSelftest(id)).toMatchObject({ status: 'passed' });
   });
 
   test('that fails tells where and by which code, and the rest to who may read the run', async () => {
