@@ -223,13 +223,15 @@ test(
   `${BURST} events of one place at once delay neither another place’s workflow nor its end`,
   async () => {
     const place = newId();
-    await rows.write(...Array.from({ length: BURST }, () => ({ place })));
+    const writing = rows.write(...Array.from({ length: BURST }, () => ({ place })));
+    await until(async () => (await rows.head(place)).sequence > 0, 'the burst to begin');
     const meanwhile = selftest(DEEP ? 300 : 60);
     const run = await passedRun();
     // Otherwise it would say nothing: the burst must still have been on its way.
     expect((await rows.head(place)).sequence).toBeLessThan(BURST);
     expect(run.status).toBe('passed');
     await meanwhile;
+    await writing;
     await until(async () => (await rows.head(place)).relayed === BURST, 'the burst to be relayed', 170);
   },
   DEEP ? 600_000 : undefined,

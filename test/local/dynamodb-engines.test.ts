@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chooseDynamoDb } from '../../lib/local/engines/dynamodb.ts';
 import { javaMajor } from '../../lib/local/engines/dynamodb-local.ts';
-import { findDynoxide } from '../../lib/local/engines/dynoxide.ts';
+import { DYNOXIDE_FILE, findDynoxide, startDynoxide } from '../../lib/local/engines/dynoxide.ts';
 
 describe('which engine serves DynamoDB', () => {
   let dataDir: string;
@@ -36,6 +37,27 @@ describe('which engine serves DynamoDB', () => {
     );
   });
 });
+
+test.runIf(findDynoxide() !== undefined)(
+  'Dynoxide finds the last record of a stream without reading the others, so that writes do not grow slower',
+  async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'dynoxide-'));
+    const engine = await startDynoxide({ dataDir });
+    const database = new DatabaseSync(join(dataDir, 'dynamodb', DYNOXIDE_FILE), { readOnly: true });
+    const plan = database
+      .prepare(
+        `EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1
+         FROM _stream_records WHERE table_name = 'control'`,
+      )
+      .all();
+    expect(plan).toMatchObject([
+      { detail: expect.stringMatching(/^SEARCH .*INDEX stream_record_last/) as string },
+    ]);
+    database.close();
+    await engine.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  },
+);
 
 describe('the version of Java', () => {
   test.each([

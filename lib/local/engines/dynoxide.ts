@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { superviseChild } from './child-process.ts';
 import { findFreePort, isExecutable } from './machine.ts';
 
@@ -23,7 +24,21 @@ export async function startDynoxide({ dataDir }: { dataDir?: string }) {
     // Its file survives SIGKILL.
     orphanSignal: 'KILL',
   });
+  if (dataDir !== undefined) indexStreams(fileIn(dataDir));
   return { url, pid: () => child.pid(), stop: () => child.stop() };
+}
+
+/**
+ * With each write Dynoxide 1.2.1 looks for the last record of the table's stream, and reads all of them to find it: after
+ * twelve thousand writes it takes a tenth of what it took before. With this index it looks at one.
+ */
+function indexStreams(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(`
+    PRAGMA busy_timeout = 5000;
+    CREATE INDEX IF NOT EXISTS stream_record_last
+      ON _stream_records (table_name, CAST(sequence_number AS INTEGER));`);
+  database.close();
 }
 
 /** The program for this machine, where npm has one and installed it. */
@@ -41,7 +56,9 @@ export function findDynoxide(): string | undefined {
 
 function storageFlags(dataDir: string | undefined): string[] {
   if (dataDir === undefined) return [];
-  const folder = join(dataDir, 'dynamodb');
-  mkdirSync(folder, { recursive: true });
-  return ['--db-path', join(folder, DYNOXIDE_FILE)];
+  const file = fileIn(dataDir);
+  mkdirSync(dirname(file), { recursive: true });
+  return ['--db-path', file];
 }
+
+const fileIn = (dataDir: string): string => join(dataDir, 'dynamodb', DYNOXIDE_FILE);
