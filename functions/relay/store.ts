@@ -12,8 +12,18 @@ import { numberedKey } from './keys.ts';
 const ATTEMPTS_MAX = 5;
 
 const Numbered = v.object({ sequence: v.number() });
-/** The end of the feed, and how far it has been put on the bus. */
 const Head = v.object({ sequence: v.number(), relayed: v.optional(v.number()) });
+
+type Found = Record<string, unknown> | undefined;
+
+/** The end of a feed, and how far it has been put on the bus. One that does not say so is older than that question. */
+export function headOf(item: Found): { sequence: number; relayed: number } {
+  const { sequence, relayed = sequence } = v.parse(Head, item ?? { sequence: 0 });
+  return { sequence, relayed };
+}
+
+/** The number of an event, if it has one. */
+export const numberOf = (item: Found): number | undefined => item && v.parse(Numbered, item).sequence;
 
 export interface OnFeed {
   /** With their numbers, in order. */
@@ -49,8 +59,7 @@ export async function putOnFeed(place: string, eventIds: string[], now: () => Da
 
 /** The number of the last event on the feed; nought when there is none. */
 export async function findHead(place: string): Promise<number> {
-  const item = await readItem(feedHeadKey(place));
-  return item ? v.parse(Head, item).sequence : 0;
+  return headOf(await readItem(feedHeadKey(place))).sequence;
 }
 
 /** Events between two numbers, the first of them left out. */
@@ -98,17 +107,12 @@ async function readPlace(place: string, eventIds: string[]): Promise<Read> {
     ...eventIds.map((id) => outboxKey(place, id)),
     ...eventIds.map((id) => numberedKey(place, id)),
   ]);
-  const head = v.parse(Head, found ?? { sequence: 0 });
-  const read: Read = {
-    events: [],
-    unreadable: [],
-    numbered: new Map(),
-    head: head.sequence,
-    relayed: head.relayed ?? head.sequence,
-  };
+  const { sequence: head, relayed } = headOf(found);
+  const read: Read = { events: [], unreadable: [], numbered: new Map(), head, relayed };
   for (const [index, id] of eventIds.entries()) {
-    const [row, number] = [rows[index], rows[eventIds.length + index]];
-    if (number) read.numbered.set(id, v.parse(Numbered, number).sequence);
+    const row = rows[index];
+    const sequence = numberOf(rows[eventIds.length + index]);
+    if (sequence !== undefined) read.numbered.set(id, sequence);
     // One that has expired was given up long ago.
     if (!row) continue;
     const { success, output } = v.safeParse(OutboxRow, row);

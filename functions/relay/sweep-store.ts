@@ -6,6 +6,7 @@ import { readItems } from '../platform/rows.ts';
 import { putItem, queryPage, readItem } from '../platform/table.ts';
 import { isReactedTo } from './dispatch.ts';
 import { dispatchedKey, numberedKey, placeOfOutbox, sweptKey } from './keys.ts';
+import { headOf, numberOf } from './store.ts';
 import type { Swept } from './sweep.ts';
 
 /** Three proofs are asked for each, and one request takes a hundred keys. */
@@ -13,8 +14,6 @@ const PAGE = 33;
 
 const Marker = v.object({ swept_to: v.string() });
 const Row = v.object({ pk: v.string(), sk: v.string() });
-const Numbered = v.object({ sequence: v.number() });
-const Head = v.object({ sequence: v.number(), relayed: v.optional(v.number()) });
 
 /** The id of the last row that needs no further look. */
 export async function findSwept(shard: string): Promise<string> {
@@ -49,24 +48,19 @@ export async function readShard(shard: string, after: string, before: string): P
     ...rows.map(({ place, event_id }) => numberedKey(place, event_id)),
     ...rows.map(({ event_id }) => dispatchedKey(event_id)),
   ]);
-  const heads = new Map(places.map((place, index) => [place, relayedIn(proofs[index])]));
+  const heads = new Map(places.map((place, index) => [place, headOf(proofs[index]).relayed]));
   return rows.map(({ place, event_id, event }, index) => {
-    const numbered = proofs[places.length + index];
+    const sequence = numberOf(proofs[places.length + index]);
     return {
       place,
       event_id,
       ...(event && { pointer: pointerTo(place, event) }),
       isReactedTo: event !== undefined && isReactedTo(event.type),
       isDispatched: proofs[places.length + rows.length + index] !== undefined,
-      ...(numbered && { sequence: v.parse(Numbered, numbered).sequence }),
+      ...(sequence !== undefined && { sequence }),
       relayed: heads.get(place) ?? 0,
     };
   });
-}
-
-function relayedIn(item: Record<string, unknown> | undefined): number {
-  const head = v.parse(Head, item ?? { sequence: 0 });
-  return head.relayed ?? head.sequence;
 }
 
 const pointerTo = (place: string, { event_id, type, correlation_id, traceparent }: PlatformEvent) => ({
