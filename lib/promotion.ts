@@ -110,7 +110,7 @@ export class Promotion extends Construct {
 
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: 'functions/catalog/sweep-promotions.ts',
-      description: 'Starts promotions the stream missed, answers again, and ends those that hang.',
+      description: 'Starts promotions that no event started, answers again, and ends those that hang.',
       timeoutSeconds: 120,
       // Two sweeps at once would do the same work against each other.
       concurrencyMax: 1,

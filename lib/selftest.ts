@@ -93,7 +93,7 @@ export class Selftest extends Construct {
 
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: 'functions/selftest/sweep-selftests.ts',
-      description: 'Starts runs the stream missed and ends runs that hang.',
+      description: 'Starts runs that no event started and ends runs that hang.',
       timeoutSeconds: 60,
       // Two sweeps at once would do the same work against each other.
       concurrencyMax: 1,

@@ -84,18 +84,13 @@ async function followToEnd(
     const isSilent = !(await line.activity(POLL_MS));
     // Other things happen on the platform, too: those are not asked about.
     const isNews = progress.subscribed !== known[0] || progress.pushedAtMs !== known[1];
-    if (isSilent || isNews) await poll(api, id, progress);
-    if (progress.subscribed && progress.ended && progress.pushedAtMs === undefined) await runAgain(api, ids);
+    if (isSilent || isNews) await attempt(progress, async () => progress.see(await api.read(id)));
+    // The run was over before anybody listened, so that the push of its end may have come too early. The line is open
+    // now: of another run it will be heard.
+    const isUnheard = progress.subscribed && progress.ended && progress.pushedAtMs === undefined;
+    if (isUnheard && ids.size === 1)
+      await attempt(progress, async () => void ids.add((await api.request()).id));
   }
-}
-
-/**
- * The run was over before anybody listened, so that the push of its end may have come too early. The line is open now:
- * of another run it will be heard.
- */
-async function runAgain(api: SelftestApi, ids: Set<string>): Promise<void> {
-  if (ids.size > 1) return;
-  ids.add((await api.request()).id);
 }
 
 /** All that can still come is here, or what is missing will not come any more. */
@@ -107,9 +102,9 @@ function isOver(progress: Progress, line: Line): boolean {
 }
 
 // A platform that restarts answers again in a while; a refusal will not change.
-async function poll(api: SelftestApi, id: string, progress: Progress): Promise<void> {
+async function attempt(progress: Progress, ask: () => Promise<void>): Promise<void> {
   try {
-    progress.see(await api.read(id));
+    await ask();
   } catch (error) {
     const passing = error instanceof RequestFailed && ['unreachable', 'unavailable'].includes(error.code);
     if (!passing) progress.failure ??= failureOf('confirmed', error);

@@ -40,7 +40,7 @@ export const Selftest = v.object({
   traceparent: v.optional(v.string()),
   created_at: Time,
   deadline_at: Time,
-  /** When the sweep started the execution in the stream's place. */
+  /** When the sweep started the execution in the reaction's place. */
   rescued_at: v.optional(Time),
   ended_at: v.optional(Time),
   hops: v.record(v.string(), Time),
@@ -116,7 +116,7 @@ export function judge(run: Selftest, error?: WorkflowError): Verdict {
 
 export type Sweep = 'wait' | 'start' | 'fail';
 
-/** A run nobody started is started once in the stream's place, and given the same time again. */
+/** A run nobody started is started once in the reaction's place, and given the same time again. */
 export function sweepOf(run: Selftest, now: Date): Sweep {
   if (isEnded(run) || now < new Date(run.deadline_at)) return 'wait';
   if (run.status === 'running') return 'fail';

@@ -113,7 +113,7 @@ export async function openPromotionWorld(options: { secret?: Buffer } = {}) {
     return events.filter((event) => about(slug, event)).sort((a, b) => (a.event_id < b.event_id ? -1 : 1));
   }
 
-  /** What the relay leads to, twice. */
+  /** What the events lead to, each told twice. */
   async function relay(slug: string): Promise<void> {
     for (const event of await eventsOf(slug)) {
       if (relayed.has(event.event_id)) continue;

@@ -128,6 +128,13 @@ describe('moving messages from one queue to another', () => {
     expect(await bodies(to)).not.toEqual([]);
   });
 
+  test('ends, also where what is moved comes back', async () => {
+    const queue = await newQueue('circle');
+    await operator.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'one' }));
+    await operator.send(move('circle', 'circle'));
+    expect(await bodies(queue)).toEqual(['one']);
+  });
+
   test('needs every right it uses, and a destination', async () => {
     await newQueue('locked');
     await newQueue('elsewhere');

@@ -1,10 +1,5 @@
 import type { SQSEvent } from 'aws-lambda';
-import {
-  CreateQueueCommand,
-  PurgeQueueCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-} from '@aws-sdk/client-sqs';
+import { PurgeQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqs } from '../../functions/platform/clients.ts';
@@ -12,7 +7,7 @@ import { queueConsumer } from '../../functions/platform/consumer.ts';
 import { refuse } from '../../functions/platform/errors.ts';
 import { deliveryAfter, DELIVERIES_LIMIT } from '../../functions/platform/redelivery.ts';
 import { task } from '../../functions/platform/task.ts';
-import { type QueuesAndObjects, startQueuesAndObjects } from '../../lib/local/engines/queues-and-objects.ts';
+import { type Queues, startQueues } from '../queues.ts';
 
 const Body = v.strictObject({ id: v.string() });
 
@@ -63,20 +58,11 @@ describe('a queue consumer', () => {
 
 describe('a message that failed', () => {
   const asked: { command: string; input: Record<string, unknown> }[] = [];
-  let engine: QueuesAndObjects;
+  let queues: Queues;
 
   beforeAll(async () => {
-    engine = await startQueuesAndObjects();
-    Object.assign(process.env, {
-      AWS_REGION: 'us-east-1',
-      AWS_ENDPOINT_URL_SQS: engine.url,
-      AWS_ACCESS_KEY_ID: 'a',
-      AWS_SECRET_ACCESS_KEY: 'b',
-    });
-    for (const name of ['QUEUE_URL', 'FAILURE_QUEUE_URL']) {
-      await sqs().send(new CreateQueueCommand({ QueueName: name }));
-      process.env[name] = `${engine.url}/000000000000/${name}`;
-    }
+    queues = await startQueues();
+    for (const name of ['QUEUE_URL', 'FAILURE_QUEUE_URL']) process.env[name] = await queues.create(name);
     sqs().middlewareStack.add(
       (next, { commandName }) =>
         async (args) => {
@@ -87,7 +73,7 @@ describe('a message that failed', () => {
     );
   });
 
-  afterAll(() => engine.stop());
+  afterAll(() => queues.stop());
 
   /** A message of the queue, as it was received. */
   async function received(body: string): Promise<string> {

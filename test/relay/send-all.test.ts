@@ -1,28 +1,19 @@
-import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sqs } from '../../functions/platform/clients.ts';
 import { sendAll } from '../../functions/relay/send-all.ts';
-import { type QueuesAndObjects, startQueuesAndObjects } from '../../lib/local/engines/queues-and-objects.ts';
+import { type Queues, startQueues } from '../queues.ts';
 
 const BYTES_MAX = 1024;
 
-let engine: QueuesAndObjects;
+let queues: Queues;
 let queueUrl: string;
 
 beforeAll(async () => {
-  engine = await startQueuesAndObjects();
-  Object.assign(process.env, {
-    AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_SQS: engine.url,
-    AWS_ACCESS_KEY_ID: 'a',
-    AWS_SECRET_ACCESS_KEY: 'b',
-  });
-  const Attributes = { MaximumMessageSize: String(BYTES_MAX) };
-  await sqs().send(new CreateQueueCommand({ QueueName: 'pointers', Attributes }));
-  queueUrl = `${engine.url}/000000000000/pointers`;
+  queues = await startQueues();
+  queueUrl = await queues.create('pointers', { MaximumMessageSize: String(BYTES_MAX) });
 });
 
-afterAll(() => engine.stop());
+afterAll(() => queues.stop());
 
 test('a message the queue does not take fails the sending, whatever became of the others', async () => {
   const large = { place: 'p1', text: 'x'.repeat(BYTES_MAX) };
