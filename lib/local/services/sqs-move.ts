@@ -13,6 +13,7 @@ interface Message {
 
 const QUEUE_ARN = new RegExp(`^arn:aws:sqs:${REGION}:${ACCOUNT}:([\\w-]{1,80}(?:\\.fifo)?)$`);
 const RECEIVED_MAX = 10;
+const MOVED_MAX = 100_000;
 
 /** The queue an ARN names. */
 export function queueOfArn(arn: unknown, field: string): string {
@@ -24,20 +25,18 @@ export function queueOfArn(arn: unknown, field: string): string {
 /** Moves what lies there now. AWS does so in the background; here it has happened when the answer comes. */
 export async function moveMessages(call: Call, from: string, to: string): Promise<{ TaskHandle: string }> {
   const urlOf = (name: string): string => `http://127.0.0.1/${ACCOUNT}/${name}`;
-  const { Attributes } = (await call('GetQueueAttributes', {
-    QueueUrl: urlOf(from),
-    AttributeNames: ['ApproximateNumberOfMessages'],
-  })) as { Attributes?: { ApproximateNumberOfMessages?: string } };
-  // What comes back meanwhile is not moved again.
-  for (let left = Number(Attributes?.ApproximateNumberOfMessages ?? 0); left > 0;) {
+  if (from === to)
+    throw new AwsError('InvalidParameterValue', 'SourceArn and DestinationArn must be different queues.');
+  for (let moved = 0; moved < MOVED_MAX;) {
     const { Messages = [] } = (await call('ReceiveMessage', {
       QueueUrl: urlOf(from),
-      MaxNumberOfMessages: Math.min(left, RECEIVED_MAX),
+      MaxNumberOfMessages: RECEIVED_MAX,
       MessageAttributeNames: ['All'],
-      WaitTimeSeconds: 0,
+      // Somebody who looked at it a moment ago may still have it.
+      WaitTimeSeconds: 1,
     })) as { Messages?: Message[] };
     if (Messages.length === 0) break;
-    left -= Messages.length;
+    moved += Messages.length;
     for (const { Body, MessageAttributes, ReceiptHandle } of Messages) {
       await call('SendMessage', { QueueUrl: urlOf(to), MessageBody: Body, MessageAttributes });
       await call('DeleteMessage', { QueueUrl: urlOf(from), ReceiptHandle });
