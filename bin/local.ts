@@ -3,19 +3,19 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Demo, seedDemo } from './local/seed-demo.ts';
 import { obtainToken } from './token/obtain-token.ts';
-import { takeDataFolder } from '../lib/local/data-folder.ts';
+import { takeDataFolder } from '../lib/local/system/data-folder.ts';
 import { chooseDynamoDb, DYNAMODB_TRAITS } from '../lib/local/engines/dynamodb.ts';
-import { claimPort, PortTaken, type ClaimedPort } from '../lib/local/front-door.ts';
-import { parseOptions, PORT_DEFAULT, USAGE, type LocalOptions } from '../lib/local/options.ts';
+import { claimPort, PortTaken, type ClaimedPort } from '../lib/local/iam/front-door.ts';
+import { parseOptions, PORT_DEFAULT, USAGE, type LocalOptions } from '../lib/local/system/options.ts';
 import { API_AUDIENCE } from '../lib/local/oidc/clients.ts';
 import { subjectOf, type Person } from '../lib/local/oidc/people.ts';
 import { issuerAt } from '../lib/local/oidc/provider.ts';
 import { LocalPlatform } from '../lib/local/platform.ts';
-import { removeReadyFile, writeReadyFile } from '../lib/local/ready-file.ts';
-import { say } from '../lib/local/say.ts';
-import { synthesize } from '../lib/local/synthesize.ts';
-import { ensureSystemParts } from '../lib/local/system.ts';
-import { watchAssembly, watchSources } from '../lib/local/watch.ts';
+import { removeReadyFile, writeReadyFile } from '../lib/local/system/ready-file.ts';
+import { say } from '../lib/local/wire/say.ts';
+import { synthesize } from '../lib/local/template/synthesize.ts';
+import { ensureSystemParts } from '../lib/local/system/system.ts';
+import { watchAssembly, watchSources } from '../lib/local/template/watch.ts';
 
 /** One for every role, and one who belongs elsewhere. */
 const PEOPLE: readonly Person[] = [

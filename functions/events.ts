@@ -10,12 +10,12 @@ import {
   ArtifactStaged,
 } from './artifacts/artifact-transition.ts';
 import { ArtifactVerificationFailed, ArtifactVerified } from './artifacts/artifact-trust.ts';
-import { GarbageCollected } from './artifacts/garbage.ts';
+import { GarbageCollected } from './retention/garbage.ts';
 import { ArtifactRegistered } from './artifacts/registration.ts';
-import { ArtifactForgotten } from './artifacts/retention.ts';
+import { ArtifactForgotten } from './artifacts/artifact-due.ts';
 import { ArtifactRevoked } from './artifacts/revocation.ts';
-import { CertificateRestored, CertificateRevoked } from './artifacts/revoked-certificate.ts';
-import { TrustPolicyChanged, TrustPolicyRemoved } from './artifacts/trust-policy.ts';
+import { CertificateRestored, CertificateRevoked } from './trust/revoked-certificate.ts';
+import { TrustPolicyChanged, TrustPolicyRemoved } from './trust/trust-policy.ts';
 import { EntitlementChanged } from './catalog/entitlement.ts';
 import {
   ArtifactPromotionFailed,
@@ -24,7 +24,7 @@ import {
   SmokeRequested,
   VersionPromotionFailed,
   VersionPromotionRequested,
-} from './catalog/promotion.ts';
+} from './promotion/promotion.ts';
 import {
   VersionActivated,
   VersionCanaryBegan,

@@ -10,7 +10,7 @@ import {
   TRUST_PARTITION,
 } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import type { Artifacts } from './artifacts.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -32,7 +32,7 @@ export class ArtifactCare extends Construct {
     };
 
     const care = new PlatformFunction(this, 'Care', {
-      entry: 'functions/artifacts/care-for-artifacts.ts',
+      entry: 'functions/retention/maintain-artifacts.ts',
       description: 'Verifies artifacts again, forgets old drafts, and ends intents nobody used.',
       timeoutSeconds: 120,
       memoryMb: 1024,
@@ -50,7 +50,7 @@ export class ArtifactCare extends Construct {
     });
 
     const sweep = new PlatformFunction(this, 'Sweep', {
-      entry: 'functions/artifacts/sweep-artifacts.ts',
+      entry: 'functions/retention/sweep-repositories.ts',
       description: 'Removes images and files that were published and never registered.',
       timeoutSeconds: 15 * 60,
       memoryMb: 1024,

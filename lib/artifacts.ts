@@ -9,7 +9,7 @@ import {
   TRUST_PARTITION,
 } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';

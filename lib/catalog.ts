@@ -1,7 +1,7 @@
 import { Construct } from 'constructs';
 import { ARTIFACT_PARTITIONS } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { ORG_PARTITIONS, PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { ORG_PARTITIONS, PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';

@@ -67,7 +67,7 @@ const Context = v.pipe(
   ),
 );
 
-/** How tokens of an issuer are told to be good; `functions/platform/tokens.ts` reads it from the environment. */
+/** How tokens of an issuer are told to be good; `functions/platform/auth/tokens.ts` reads it from the environment. */
 export interface OidcIssuer {
   issuer: string;
   jwks_uri: string;

@@ -2,7 +2,7 @@ import { artifactsEndpoints } from '../functions/artifacts/endpoints.ts';
 import { catalogEndpoints } from '../functions/catalog/endpoints.ts';
 import { docsEndpoints } from '../functions/docs/endpoints.ts';
 import { identityEndpoints } from '../functions/identity/endpoints.ts';
-import type { Endpoint } from '../functions/platform/endpoint.ts';
+import type { Endpoint } from '../functions/platform/http/endpoint.ts';
 import { type Domain, type HandlerName, type RouteKey, type Tables, routes } from '../functions/routes.ts';
 import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
 import { publishingEndpoints } from '../functions/publishing/endpoints.ts';

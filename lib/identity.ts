@@ -14,8 +14,8 @@ import {
   SERVICE_ACCOUNT_PARTITIONS,
   SIGNING_PARTITION,
   USER_PARTITIONS,
-} from '../functions/platform/keys.ts';
-import { TICKET_PARTITIONS } from '../functions/socket/keys.ts';
+} from '../functions/platform/data/keys.ts';
+import { TICKET_PARTITIONS } from '../functions/events/socket-keys.ts';
 import { configOf } from './config.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';

@@ -13,7 +13,7 @@ import {
   SERVICE_ACCOUNT_PARTITIONS,
   SIGNING_PARTITION,
   USER_PARTITIONS,
-} from '../functions/platform/keys.ts';
+} from '../functions/platform/data/keys.ts';
 import type { Api } from './api.ts';
 import { configOf } from './config.ts';
 import type { DataStack } from './data-stack.ts';

@@ -5,7 +5,7 @@ import {
   PROJECT_SUBMISSIONS_PARTITIONS,
   SUBMISSION_PARTITIONS,
 } from '../functions/manifests/keys.ts';
-import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';

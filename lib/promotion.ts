@@ -33,7 +33,7 @@ export class Promotion extends Construct {
     const environment = { CONTROL_TABLE: control.tableName };
 
     const check = new PlatformFunction(this, 'Check', {
-      entry: 'functions/catalog/check-version.ts',
+      entry: 'functions/manifests/check-version.ts',
       description: 'Checks the manifest of a version that is to be staged.',
       // What app teams write is compiled and tried here.
       memoryMb: 1024,
@@ -64,14 +64,14 @@ export class Promotion extends Construct {
     this.kernel.grantTell(requestSmoke);
 
     const advance = new PlatformFunction(this, 'Advance', {
-      entry: 'functions/catalog/advance-promotion.ts',
+      entry: 'functions/promotion/advance-promotion.ts',
       description: 'Makes one transition of a version or an artifact.',
       environment,
     });
     this.grantMove(advance);
 
     const watch = new PlatformFunction(this, 'Watch', {
-      entry: 'functions/catalog/watch-instances.ts',
+      entry: 'functions/promotion/watch-instances.ts',
       description: 'Keeps the token of a retirement until the last instance has ended.',
       environment,
     });
@@ -109,7 +109,7 @@ export class Promotion extends Construct {
     this.grantDrive(this.reactions);
 
     const sweep = new PlatformFunction(this, 'Sweep', {
-      entry: 'functions/catalog/sweep-promotions.ts',
+      entry: 'functions/promotion/sweep-promotions.ts',
       description: 'Starts promotions that no event started, answers again, and ends those that hang.',
       timeoutSeconds: 120,
       // Two sweeps at once would do the same work against each other.

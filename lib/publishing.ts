@@ -2,7 +2,7 @@ import { ArnPrincipal, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { REPOSITORY_PARTITION, TRUST_PARTITION } from '../functions/artifacts/keys.ts';
 import { CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { PROJECT_PARTITIONS } from '../functions/platform/keys.ts';
+import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';

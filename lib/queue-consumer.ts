@@ -16,7 +16,7 @@ export interface QueueConsumerProps extends PlatformFunctionProps {
 
 /**
  * A function and the queue it reads. A message that keeps failing ends in the queue's failure queue: how often and how
- * long it is tried before, functions/platform/redelivery.ts says.
+ * long it is tried before, functions/platform/workflow/redelivery.ts says.
  */
 export class QueueConsumer extends PlatformFunction {
   readonly work: WorkQueue;

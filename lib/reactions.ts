@@ -1,7 +1,7 @@
 import type { Construct } from 'constructs';
 import { EVENTS, type Reactor } from '../functions/events.ts';
 import type { Variable } from '../functions/platform/environment.ts';
-import { OUTBOX_PARTITIONS } from '../functions/platform/keys.ts';
+import { OUTBOX_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { QueueConsumer } from './queue-consumer.ts';

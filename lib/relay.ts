@@ -9,8 +9,8 @@ import {
   OUTBOX_SHARDS,
   SERVICE_ACCOUNT_PARTITIONS,
   USER_PARTITIONS,
-} from '../functions/platform/keys.ts';
-import { DISPATCHED_PARTITIONS, RELAYED_TOGETHER_MAX, SWEEP_PARTITION } from '../functions/relay/keys.ts';
+} from '../functions/platform/data/keys.ts';
+import { DISPATCHED_PARTITIONS, RELAYED_TOGETHER_MAX, SWEEP_PARTITION } from '../functions/events/keys.ts';
 import { configOf } from './config.ts';
 import { grantItems, grantSend } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -53,7 +53,7 @@ export class Relay extends Construct {
     };
 
     const again = new QueueConsumer(this, 'Again', {
-      entry: 'functions/relay/relay-again.ts',
+      entry: 'functions/events/relay-again.ts',
       description: 'Tries again the events that failed by themselves and were set aside.',
       timeoutSeconds: 30,
       environment,
@@ -62,7 +62,7 @@ export class Relay extends Construct {
     const RELAY_QUEUE_URL = again.work.queue.queueUrl;
 
     const relay = new StreamConsumer(this, 'Events', {
-      entry: 'functions/relay/relay-events.ts',
+      entry: 'functions/events/relay-events.ts',
       description: 'Relays the outbox to feed, sockets and bus, in order.',
       table: control,
       filters: [inserted({})],
@@ -74,7 +74,7 @@ export class Relay extends Construct {
     grantSend(relay, again.work.queue);
 
     const dispatch = new StreamConsumer(this, 'Dispatch', {
-      entry: 'functions/relay/dispatch-events.ts',
+      entry: 'functions/events/dispatch-events.ts',
       description: 'Points the domains that react to events to them, and does nothing else.',
       table: control,
       filters: [inserted({ event: { M: { type: { S: props.reactions.flatMap(({ types }) => types) } } } })],
@@ -87,7 +87,7 @@ export class Relay extends Construct {
     this.grantDispatch(dispatch);
 
     const sweep = new PlatformFunction(this, 'Sweep', {
-      entry: 'functions/relay/sweep-outbox.ts',
+      entry: 'functions/events/sweep-outbox.ts',
       description: 'Finishes what was never relayed or dispatched.',
       timeoutSeconds: 120,
       // Two sweeps at once would do the same work against each other.
@@ -134,7 +134,7 @@ export class Relay extends Construct {
     for (const { work } of this.props.reactions) grantSend(fn, work.queue);
   }
 
-  /** As functions/relay/dispatch.ts reads it. */
+  /** As functions/events/dispatch.ts reads it. */
   private reactionQueues(): string {
     return Stack.of(this).toJsonString(
       this.props.reactions.map(({ work, types }) => ({ url: work.queue.queueUrl, types })),

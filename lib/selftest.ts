@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { OPEN_SELFTESTS, SELFTEST_PARTITIONS } from '../functions/selftest/keys.ts';
-import { TICKET_PARTITIONS } from '../functions/socket/keys.ts';
+import { TICKET_PARTITIONS } from '../functions/events/socket-keys.ts';
 import { grantItems, grantSend } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';

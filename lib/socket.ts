@@ -4,8 +4,12 @@ import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integra
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { FEED_PARTITIONS } from '../functions/platform/keys.ts';
-import { CONNECTION_PARTITIONS, TICKET_PARTITIONS, TOPIC_PARTITIONS } from '../functions/socket/keys.ts';
+import { FEED_PARTITIONS } from '../functions/platform/data/keys.ts';
+import {
+  CONNECTION_PARTITIONS,
+  TICKET_PARTITIONS,
+  TOPIC_PARTITIONS,
+} from '../functions/events/socket-keys.ts';
 import { acknowledge } from './acknowledge.ts';
 import { grantItems } from './grants.ts';
 import { PlatformFunction } from './platform-function.ts';
@@ -29,7 +33,7 @@ export class Socket extends Construct {
     this.url = `${this.api.apiEndpoint}/${STAGE}`;
 
     const connect = new PlatformFunction(this, 'Connect', {
-      entry: 'functions/socket/connect.ts',
+      entry: 'functions/events/open-connection.ts',
       description: 'Opens a connection for whoever holds an unused ticket.',
       environment: { CONTROL_TABLE: control.tableName },
     });
@@ -37,14 +41,14 @@ export class Socket extends Construct {
     grantItems(connect, control, { actions: ['PutItem'], partitions: [CONNECTION_PARTITIONS] });
 
     const disconnect = new PlatformFunction(this, 'Disconnect', {
-      entry: 'functions/socket/disconnect.ts',
+      entry: 'functions/events/close-connection.ts',
       description: 'Forgets a connection and what it followed.',
       environment: { CONTROL_TABLE: control.tableName },
     });
     this.grantFollowing(disconnect, control, ['GetItem', 'DeleteItem'], ['DeleteItem']);
 
     const message = new PlatformFunction(this, 'Message', {
-      entry: 'functions/socket/message.ts',
+      entry: 'functions/events/receive-message.ts',
       description: 'Answers what clients send: subscribing, and telling what happened so far.',
       environment: { CONTROL_TABLE: control.tableName, SOCKET_URL: this.url },
     });

@@ -4,7 +4,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct } from 'constructs';
-import { AGE_SECONDS_MAX } from '../functions/platform/redelivery.ts';
+import { AGE_SECONDS_MAX } from '../functions/platform/workflow/redelivery.ts';
 import { PlatformFunction, type PlatformFunctionProps } from './platform-function.ts';
 import { FailureQueue } from './work-queue.ts';
 import { ANY_RESOURCE } from './wildcards.ts';

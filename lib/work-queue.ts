@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { DELIVERIES_LIMIT } from '../functions/platform/redelivery.ts';
+import { DELIVERIES_LIMIT } from '../functions/platform/workflow/redelivery.ts';
 import { acknowledge } from './acknowledge.ts';
 
 const KEPT = Duration.days(14);

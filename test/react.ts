@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { expect } from 'vitest';
 import type { PlatformEvent } from '../functions/platform/events.ts';
-import { placeId } from '../functions/platform/keys.ts';
+import { placeId } from '../functions/platform/data/keys.ts';
 
 /** Tells a domain of events as its queue does: by where each of them lies. */
 export async function react(

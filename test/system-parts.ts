@@ -1,5 +1,5 @@
-import { say } from '../lib/local/say.ts';
-import { ensureSystemParts, ensureTools } from '../lib/local/system.ts';
+import { say } from '../lib/local/wire/say.ts';
+import { ensureSystemParts, ensureTools } from '../lib/local/system/system.ts';
 import { shareDynamoDb } from './dynamodb.ts';
 
 /** A fresh machine runs the tests before it ever ran the platform: it needs the same parts, and a few tools. */

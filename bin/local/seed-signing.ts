@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../../lib/local/write-whole.ts';
+import { writeWhole } from '../../lib/local/journal/write-whole.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
 import type { DemoApi } from './demo-api.ts';
 

@@ -1,4 +1,4 @@
-import { api } from '../platform/api.ts';
+import { api } from '../platform/http/api.ts';
 import { artifactsRoutes } from '../routes.ts';
 import { artifactsEndpoints } from './endpoints.ts';
 

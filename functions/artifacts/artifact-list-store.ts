@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { versionSortKey } from '../catalog/version-number.ts';
+import { versionSortKey } from '../platform/version-number.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
-import type { PageAsked } from '../platform/rows.ts';
-import { queryPage } from '../platform/table.ts';
+import type { PageAsked } from '../platform/data/rows.ts';
+import { queryPage } from '../platform/data/table.ts';
 import { Artifact } from './artifact.ts';
 import { artifactKey, projectArtifacts } from './keys.ts';
 

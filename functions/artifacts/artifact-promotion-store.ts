@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { Promotion } from '../catalog/promotion.ts';
-import { requireThat, type Write } from '../platform/commit.ts';
+import { Promotion } from '../promotion/promotion.ts';
+import { requireThat, type Write } from '../platform/data/commit.ts';
 import { refuse } from '../platform/errors.ts';
-import { readItems, readItemsAtOnce } from '../platform/rows.ts';
+import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
 import { Artifact } from './artifact.ts';
 import { artifactKey, artifactPromotionKey } from './keys.ts';
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { versionSortKey } from '../catalog/version-number.ts';
-import { putNew, remove, requireThat, update, type Write } from '../platform/commit.ts';
+import { versionSortKey } from '../platform/version-number.ts';
+import { putNew, remove, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { refuse } from '../platform/errors.ts';
-import { projectKey } from '../platform/keys.ts';
-import { readItems } from '../platform/rows.ts';
-import { controlTable, readItem } from '../platform/table.ts';
+import { projectKey } from '../platform/data/keys.ts';
+import { readItems } from '../platform/data/rows.ts';
+import { controlTable, readItem } from '../platform/data/table.ts';
 import { Artifact } from './artifact.ts';
 import {
   artifactKey,
@@ -16,7 +16,7 @@ import {
   repositoryKey,
   revokedContentKey,
 } from './keys.ts';
-import { dueAt } from './retention.ts';
+import { dueAt } from './artifact-due.ts';
 
 /** As many registrations of the same bytes in one project as one transaction can revoke together. */
 const SAME_MAX = 18;

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { type Refusal, refuse } from '../platform/errors.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactTold } from './artifact.ts';
-import { Verification } from './verification.ts';
+import { Verification } from '../trust/verification.ts';
 
 export function requireNotRevoked({ trust_state, revoked }: Artifact): void {
   if (trust_state !== 'revoked') return;

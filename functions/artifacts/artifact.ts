@@ -3,10 +3,10 @@
 
 import * as v from 'valibot';
 import { VERSION_STATUSES } from '../catalog/app.ts';
-import { VersionNumber } from '../catalog/version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 import { Digest, ItemName } from '../manifests/manifest-fields.ts';
 import { Id, Slug } from '../platform/name.ts';
-import { Verification } from './verification.ts';
+import { Verification } from '../trust/verification.ts';
 
 export const ARTIFACT_KINDS = ['oci', 'launchable', 'controller', 'blob'] as const;
 export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];

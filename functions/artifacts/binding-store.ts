@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { App } from '../catalog/app.ts';
 import { saveApps } from '../catalog/app-store.ts';
 import { appKey, versionKey } from '../catalog/keys.ts';
-import { requireStatus } from '../catalog/promotion-store.ts';
+import { requireStatus } from '../promotion/promotion-store.ts';
 import { Version } from '../catalog/version.ts';
-import { Conflict, requireThat, type Write } from '../platform/commit.ts';
-import { readItems } from '../platform/rows.ts';
-import type { Key } from '../platform/table.ts';
+import { Conflict, requireThat, type Write } from '../platform/data/commit.ts';
+import { readItems } from '../platform/data/rows.ts';
+import type { Key } from '../platform/data/table.ts';
 import type { Artifact } from './artifact.ts';
 import { type Bound, markTrust } from './artifact-binding.ts';
 

@@ -1,6 +1,6 @@
-import type { Promotion } from '../catalog/promotion.ts';
-import { savePromotion } from '../catalog/promotion-store.ts';
-import type { Decision } from '../platform/change.ts';
+import type { Promotion } from '../promotion/promotion.ts';
+import { savePromotion } from '../promotion/promotion-store.ts';
+import type { Decision } from '../platform/data/change.ts';
 import type { Artifact } from './artifact.ts';
 import { type Bound, requireSpared } from './artifact-binding.ts';
 import { saveArtifact } from './artifact-store.ts';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { Reason } from '../catalog/promotion.ts';
+import { Reason } from '../promotion/promotion.ts';
 import { GRACE_SECONDS_DEFAULT, GraceSeconds } from '../catalog/transition.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
 import { findArtifact } from './artifact-store.ts';
 import { findBound } from './binding-store.ts';

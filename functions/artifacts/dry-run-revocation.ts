@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { ArtifactParams } from './artifact.ts';
 import { findArtifact } from './artifact-store.ts';
 import { RevokeArtifact } from './revocation.ts';

@@ -5,7 +5,7 @@ import { getArtifact } from './get-artifact.ts';
 import { getTrustPolicy } from './get-trust-policy.ts';
 import { getUsage } from './get-usage.ts';
 import { listArtifacts } from './list-artifacts.ts';
-import { listGarbage } from './list-garbage.ts';
+import { listGarbage } from '../retention/list-garbage.ts';
 import { listRevokedCertificates } from './list-revoked-certificates.ts';
 import { listTrustPolicies } from './list-trust-policies.ts';
 import { promoteArtifact } from './promote-artifact.ts';

@@ -1,9 +1,9 @@
 import type { Artifact } from './artifact.ts';
 import { findFileEvidence } from './file-evidence.ts';
 import { findImageEvidence } from './image-evidence.ts';
-import { judgeTrust } from './trust.ts';
-import type { Trust } from './trust-policy.ts';
-import type { Verification } from './verification.ts';
+import { judgeTrust } from '../trust/trust.ts';
+import type { Trust } from '../trust/trust-policy.ts';
+import type { Verification } from '../trust/verification.ts';
 
 /** Looks at what lies beside an artifact, and judges it. Where nothing answers there is no verdict, but a refusal. */
 export async function examineArtifact(artifact: Artifact, trust: Trust, now: Date): Promise<Verification> {

@@ -1,8 +1,8 @@
 import type { Artifact } from './artifact.ts';
 import { chooseVersions } from './file.ts';
-import { headObject, listVersions, readObject } from './object-store.ts';
-import { provenanceKeyOf, signatureKeyOf } from './repository.ts';
-import type { Attachment, Evidence } from './verification.ts';
+import { headObject, listVersions, readObject } from '../storage/object-store.ts';
+import { provenanceKeyOf, signatureKeyOf } from '../storage/repository.ts';
+import type { Attachment, Evidence } from '../trust/verification.ts';
 
 /** A chain of certificates and some statements fit in well. */
 const ATTACHMENT_BYTES_MAX = 1024 * 1024;

@@ -4,8 +4,8 @@
 import { secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
 import type { Artifact } from './artifact.ts';
-import { REGISTER_WITHIN_SECONDS } from './garbage.ts';
-import { fileUri, objectKeyOf } from './repository.ts';
+import { REGISTER_WITHIN_SECONDS } from '../retention/garbage.ts';
+import { fileUri, objectKeyOf } from '../storage/repository.ts';
 
 /** The descriptor a file is signed under has this type, whatever is in it. */
 export const FILE_MEDIA_TYPE = 'application/octet-stream';

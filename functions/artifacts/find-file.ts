@@ -9,8 +9,8 @@ import {
   requireRecent,
   requireSameDigest,
 } from './file.ts';
-import { digestObject, headObject } from './object-store.ts';
-import { fileUri } from './repository.ts';
+import { digestObject, headObject } from '../storage/object-store.ts';
+import { fileUri } from '../storage/repository.ts';
 
 /**
  * The file somebody wants to register, as it lies in the store now: this version of the object and no later one. Its

@@ -8,8 +8,8 @@ import {
   readMember,
   requireMediaType,
 } from './image.ts';
-import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
-import { imageUri } from './repository.ts';
+import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
+import { imageUri } from '../storage/repository.ts';
 
 /** What registration records of an image. */
 type FoundImage = Required<

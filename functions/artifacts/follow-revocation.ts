@@ -1,4 +1,4 @@
-import { failPromotion } from '../catalog/fail-promotion.ts';
+import { failPromotion } from '../promotion/fail-promotion.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
 import { findArtifactPromotion } from './artifact-promotion-store.ts';

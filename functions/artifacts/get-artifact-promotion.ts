@@ -1,6 +1,6 @@
-import { ArtifactPromotionView, viewPromotion } from '../catalog/promotion-view.ts';
+import { ArtifactPromotionView, viewPromotion } from '../promotion/promotion-view.ts';
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { ArtifactParams, pathOfArtifact } from './artifact.ts';
 import { findArtifactPromotionAtOnce } from './artifact-promotion-store.ts';

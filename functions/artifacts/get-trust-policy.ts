@@ -1,6 +1,6 @@
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
-import { TrustPolicy, TrustPolicyParams } from './trust-policy.ts';
+import { TrustPolicy, TrustPolicyParams } from '../trust/trust-policy.ts';
 import { findTrustPolicy } from './trust-store.ts';
 
 export const getTrustPolicy = query(

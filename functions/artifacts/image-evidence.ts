@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { Artifact } from './artifact.ts';
-import { parseJson } from './strict-json.ts';
-import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from './registry-client.ts';
-import type { Attachment, Evidence } from './verification.ts';
+import { parseJson } from '../trust/strict-json.ts';
+import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
+import type { Attachment, Evidence } from '../trust/verification.ts';
 
 const ENVELOPE_BYTES_MAX = 1024 * 1024;
 

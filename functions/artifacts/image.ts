@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { Digest } from '../manifests/manifest-fields.ts';
 import { type ProblemCode, type Refusal, refuse } from '../platform/errors.ts';
 import type { PlatformImage } from './artifact.ts';
-import { parseJson } from './strict-json.ts';
-import type { Attachment, Descriptor } from './verification.ts';
+import { parseJson } from '../trust/strict-json.ts';
+import type { Attachment, Descriptor } from '../trust/verification.ts';
 
 const LAYERS_MAX = 127;
 const IMAGE_BYTES_MAX = 100 * 1024 ** 3;

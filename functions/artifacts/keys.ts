@@ -2,9 +2,9 @@
 // others.
 
 import { hash } from 'node:crypto';
-import { versionSortKey } from '../catalog/version-number.ts';
-import { projectKey } from '../platform/keys.ts';
-import type { Key } from '../platform/table.ts';
+import { versionSortKey } from '../platform/version-number.ts';
+import { projectKey } from '../platform/data/keys.ts';
+import type { Key } from '../platform/data/table.ts';
 
 /** An artifact, its promotion, and when it is to be verified again. */
 export const ARTIFACT_PARTITIONS = 'ARTIFACT#*';

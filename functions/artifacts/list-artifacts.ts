@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { VersionNumber } from '../catalog/version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { Id, Slug } from '../platform/name.ts';
 import { PageQuery } from '../platform/page.ts';

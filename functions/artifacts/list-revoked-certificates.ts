@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
-import { RevokedCertificatePage } from './revoked-certificate.ts';
+import { RevokedCertificatePage } from '../trust/revoked-certificate.ts';
 import { listRevokedRows } from './trust-store.ts';
 
 export const listRevokedCertificates = query(

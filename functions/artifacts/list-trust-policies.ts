@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
-import { TrustPolicyPage } from './trust-policy.ts';
+import { TrustPolicyPage } from '../trust/trust-policy.ts';
 import { listTrustPolicyRows } from './trust-store.ts';
 
 export const listTrustPolicies = query(

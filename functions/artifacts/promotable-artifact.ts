@@ -1,6 +1,6 @@
-import type { Promotable } from '../catalog/promotable.ts';
-import type { Promotion } from '../catalog/promotion.ts';
-import type { Write } from '../platform/commit.ts';
+import type { Promotable } from '../promotion/promotable.ts';
+import type { Promotion } from '../promotion/promotion.ts';
+import type { Write } from '../platform/data/commit.ts';
 import { type ProblemCode, refuse } from '../platform/errors.ts';
 import { pathOfArtifact } from './artifact.ts';
 import { requireSpared } from './artifact-binding.ts';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { BakeSeconds } from '../catalog/canary-guard.ts';
-import { PROMOTED_TO, Reason } from '../catalog/promotion.ts';
-import { planPromotion } from '../catalog/promotion-plan.ts';
-import { ArtifactPromotionView } from '../catalog/promotion-view.ts';
-import { requestPromotion } from '../catalog/request-promotion.ts';
+import { BakeSeconds } from '../promotion/canary-guard.ts';
+import { PROMOTED_TO, Reason } from '../promotion/promotion.ts';
+import { planPromotion } from '../promotion/promotion-plan.ts';
+import { ArtifactPromotionView } from '../promotion/promotion-view.ts';
+import { requestPromotion } from '../promotion/request-promotion.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams } from './artifact.ts';
 import { findPromotableArtifactOf, PROMOTION_REFUSALS } from './promotable-artifact.ts';
 

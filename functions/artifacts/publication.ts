@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { App } from '../catalog/app.ts';
-import type { ProjectFact } from '../platform/authority.ts';
+import type { ProjectFact } from '../platform/auth/authorize.ts';
 import { refuse } from '../platform/errors.ts';
 import {
   ARTIFACT_KINDS,

@@ -1,6 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
-import { command } from '../platform/endpoint.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { command } from '../platform/http/endpoint.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 import {
   aboutTrustPolicy,
   planTrustPolicy,
@@ -11,7 +11,7 @@ import {
   TrustPolicy,
   TrustPolicyChanged,
   TrustPolicyParams,
-} from './trust-policy.ts';
+} from '../trust/trust-policy.ts';
 import { findTrustPolicyAndHead, saveTrustPolicy } from './trust-store.ts';
 
 export const putTrustPolicy = command(

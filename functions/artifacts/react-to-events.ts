@@ -1,4 +1,4 @@
-import { on, reactions } from '../platform/reactions.ts';
+import { on, reactions } from '../platform/workflow/reactions.ts';
 import { followRevocation } from './follow-revocation.ts';
 import { ArtifactRevoked } from './revocation.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { Id } from '../platform/name.ts';
 import { ArtifactView, pathOfArtifact, subjectOfArtifact, viewArtifact } from './artifact.ts';
@@ -17,7 +17,7 @@ import {
   RegisterArtifact,
 } from './registration.ts';
 import { findPublication } from './registration-store.ts';
-import { imageUri } from './repository.ts';
+import { imageUri } from '../storage/repository.ts';
 
 export const registerArtifact = command(
   {

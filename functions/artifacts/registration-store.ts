@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { App } from '../catalog/app.ts';
 import { appKey } from '../catalog/keys.ts';
-import { readItems } from '../platform/rows.ts';
+import { readItems } from '../platform/data/rows.ts';
 import { artifactKey } from './keys.ts';
 import type { NamedArtifact } from './registration.ts';
 

@@ -2,13 +2,13 @@
 
 import * as v from 'valibot';
 import { Digest, Repository } from '../manifests/manifest-fields.ts';
-import type { ProjectFact } from '../platform/authority.ts';
+import type { ProjectFact } from '../platform/auth/authorize.ts';
 import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
 import { ArtifactSource, requireSourceType } from './publication.ts';
 import { artifactIdOf } from './keys.ts';
-import { repositoryOf } from './repository.ts';
+import { repositoryOf } from '../storage/repository.ts';
 
 const Tag = v.pipe(
   v.string(),

@@ -1,12 +1,12 @@
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 import {
   aboutTrustPolicy,
   subjectOfTrustPolicy,
   TrustPolicyParams,
   TrustPolicyRemoved,
-} from './trust-policy.ts';
+} from '../trust/trust-policy.ts';
 import { findTrustPolicyAndHead, removeTrustPolicy as removePolicy } from './trust-store.ts';
 
 export const removeTrustPolicy = command(

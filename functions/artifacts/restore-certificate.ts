@@ -1,10 +1,10 @@
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import {
   CertificateRestored,
   RevokedCertificateParams,
   subjectOfCertificate,
-} from './revoked-certificate.ts';
+} from '../trust/revoked-certificate.ts';
 import { findRevokedAndHead, removeRevoked } from './trust-store.ts';
 
 export const restoreCertificate = command(

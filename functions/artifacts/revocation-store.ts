@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { putNew, requireThat, update, type Write } from '../platform/commit.ts';
-import { readItems } from '../platform/rows.ts';
+import { putNew, requireThat, update, type Write } from '../platform/data/commit.ts';
+import { readItems } from '../platform/data/rows.ts';
 import type { Artifact } from './artifact.ts';
 import type { Bound } from './artifact-binding.ts';
 import { findArtifacts, forgetDue } from './artifact-store.ts';

@@ -1,7 +1,7 @@
 // Taking back the trust in an artifact, for good. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { Reason } from '../catalog/promotion.ts';
+import { Reason } from '../promotion/promotion.ts';
 import { StopRequested } from '../instances/instance-events.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactTold, ArtifactView, subjectOfArtifact } from './artifact.ts';

@@ -1,6 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams, viewArtifact } from './artifact.ts';
 import { findArtifact } from './artifact-store.ts';
 import { saveTrust } from './binding-store.ts';

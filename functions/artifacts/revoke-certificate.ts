@@ -1,5 +1,5 @@
 import { nameActor } from '../platform/actor.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import {
   CertificateRevoked,
   planRevocation,
@@ -8,7 +8,7 @@ import {
   RevokedCertificate,
   RevokedCertificateParams,
   subjectOfCertificate,
-} from './revoked-certificate.ts';
+} from '../trust/revoked-certificate.ts';
 import { findRevokedAndHead, saveRevoked } from './trust-store.ts';
 
 export const revokeCertificate = command(

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { Reason } from '../catalog/promotion.ts';
-import { rollBack } from '../catalog/promotion-steps.ts';
+import { Reason } from '../promotion/promotion.ts';
+import { rollBack } from '../promotion/promotion-steps.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
 import { findArtifactPromotionOf } from './artifact-promotion-store.ts';

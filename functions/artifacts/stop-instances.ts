@@ -1,4 +1,4 @@
-import { commitDecision, type Decision } from '../platform/change.ts';
+import { commitDecision, type Decision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
 import { refuse } from '../platform/errors.ts';
 import type { Artifact } from './artifact.ts';

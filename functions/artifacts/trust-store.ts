@@ -2,11 +2,11 @@
 // other, and whoever judged by an earlier number knows that there is something to judge again.
 
 import * as v from 'valibot';
-import { putNew, remove, type Write } from '../platform/commit.ts';
+import { putNew, remove, type Write } from '../platform/data/commit.ts';
 import type { ProblemCode } from '../platform/errors.ts';
 import type { PageOf } from '../platform/page.ts';
-import { type PageAsked, readItems, readRows } from '../platform/rows.ts';
-import { controlTable, type Item, queryPage, readItem } from '../platform/table.ts';
+import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
+import { controlTable, type Item, queryPage, readItem } from '../platform/data/table.ts';
 import {
   POLICY_ROWS,
   REVOKED_ROWS,
@@ -15,8 +15,8 @@ import {
   trustHeadKey,
   trustPolicyKey,
 } from './keys.ts';
-import { RevokedCertificate, REVOKED_CERTIFICATES_MAX } from './revoked-certificate.ts';
-import { NO_TRUST, type Trust, TRUST_POLICIES_MAX, TrustHead, TrustPolicy } from './trust-policy.ts';
+import { RevokedCertificate, REVOKED_CERTIFICATES_MAX } from '../trust/revoked-certificate.ts';
+import { NO_TRUST, type Trust, TRUST_POLICIES_MAX, TrustHead, TrustPolicy } from '../trust/trust-policy.ts';
 
 const ROWS_MAX = 1 + TRUST_POLICIES_MAX + REVOKED_CERTIFICATES_MAX;
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { versionKey } from '../catalog/keys.ts';
 import { Version } from '../catalog/version.ts';
-import { readItems } from '../platform/rows.ts';
-import { type Key, queryPage } from '../platform/table.ts';
+import { readItems } from '../platform/data/rows.ts';
+import { type Key, queryPage } from '../platform/data/table.ts';
 import type { Artifact } from './artifact.ts';
 import { findArtifacts } from './artifact-store.ts';
 import { contentPartition, INSTANCE_ROWS, PROJECT_ROWS } from './keys.ts';

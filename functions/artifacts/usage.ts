@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { VERSION_STATUSES } from '../catalog/app.ts';
 import type { Version } from '../catalog/version.ts';
-import { compareVersions } from '../catalog/version-number.ts';
+import { compareVersions } from '../platform/version-number.ts';
 import { type Grant, judge } from '../platform/permissions.ts';
 import type { Artifact } from './artifact.ts';
 import { isBound } from './artifact-binding.ts';

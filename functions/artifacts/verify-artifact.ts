@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
 import { findArtifact } from './artifact-store.ts';

@@ -1,9 +1,9 @@
-import { ArtifactStep, type Failure, type Promotion } from '../catalog/promotion.ts';
-import { nextStepFrom } from '../catalog/promotion-plan.ts';
-import { recordVerification } from '../catalog/promotion-steps.ts';
-import { savePromotion } from '../catalog/promotion-store.ts';
-import { commitDecision } from '../platform/change.ts';
-import { task } from '../platform/task.ts';
+import { ArtifactStep, type Failure, type Promotion } from '../promotion/promotion.ts';
+import { nextStepFrom } from '../promotion/promotion-plan.ts';
+import { recordVerification } from '../promotion/promotion-steps.ts';
+import { savePromotion } from '../promotion/promotion-store.ts';
+import { commitDecision } from '../platform/data/change.ts';
+import { task } from '../platform/workflow/task.ts';
 import { findArtifactPromotion } from './artifact-promotion-store.ts';
 import { requireNotRevoked, untrusted } from './artifact-trust.ts';
 import { findBound } from './binding-store.ts';

@@ -1,10 +1,10 @@
 import { nameActor } from '../platform/actor.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { findPromotableVersion } from './promotable-version.ts';
-import { aboutPromotion, AnswerSmoke, SmokeAnswered, subjectOfPromotion } from './promotion.ts';
-import { answerSmoke as answer } from './promotion-steps.ts';
-import { savePromotion } from './promotion-store.ts';
-import { PromotionView, viewPromotion } from './promotion-view.ts';
+import { aboutPromotion, AnswerSmoke, SmokeAnswered, subjectOfPromotion } from '../promotion/promotion.ts';
+import { answerSmoke as answer } from '../promotion/promotion-steps.ts';
+import { savePromotion } from '../promotion/promotion-store.ts';
+import { PromotionView, viewPromotion } from '../promotion/promotion-view.ts';
 import { VersionParams } from './version.ts';
 
 export const answerSmoke = command(

@@ -1,4 +1,4 @@
-import { api } from '../platform/api.ts';
+import { api } from '../platform/http/api.ts';
 import { catalogRoutes } from '../routes.ts';
 import { catalogEndpoints } from './endpoints.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { Write } from '../platform/commit.ts';
-import { readItems } from '../platform/rows.ts';
-import { controlTable, readItem } from '../platform/table.ts';
+import type { Write } from '../platform/data/commit.ts';
+import { readItems } from '../platform/data/rows.ts';
+import { controlTable, readItem } from '../platform/data/table.ts';
 import { App, APPS_MAX } from './app.ts';
 import { appKey, catalogHeadKey, versionKey } from './keys.ts';
 import { Version } from './version.ts';

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { type Grant, judge } from '../platform/permissions.ts';
 import { Slug } from '../platform/name.ts';
-import { compareVersions } from './version-number.ts';
+import { compareVersions } from '../platform/version-number.ts';
 
 export const RUNTIME_BACKENDS = [
   'k8s',

@@ -1,8 +1,8 @@
-import type { Decision } from '../platform/change.ts';
+import type { Decision } from '../platform/data/change.ts';
 import { placeOfApp } from './app.ts';
 import { saveApp, saveVersion } from './app-store.ts';
-import type { Promotion } from './promotion.ts';
-import { savePromotion } from './promotion-store.ts';
+import type { Promotion } from '../promotion/promotion.ts';
+import { savePromotion } from '../promotion/promotion-store.ts';
 import { auditMove, type Move, type Moved, moveVersion, type Release, VersionMoved } from './transition.ts';
 
 export interface Standing extends Release {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { decideMove } from './decide-move.ts';
 import { findRelease } from './find-release.ts';
-import { MaybeReason } from './promotion.ts';
+import { MaybeReason } from '../promotion/promotion.ts';
 import { GRACE_SECONDS_DEFAULT, GraceSeconds } from './transition.ts';
 import { VersionParams, VersionView, viewVersion } from './version.ts';
 

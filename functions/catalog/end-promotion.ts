@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { task } from '../platform/task.ts';
-import { WorkflowError } from '../platform/workflow-error.ts';
-import { failPromotion } from './fail-promotion.ts';
-import { PromotionStep } from './promotion.ts';
-import { failureOf } from './promotion-repair.ts';
+import { task } from '../platform/workflow/task.ts';
+import { WorkflowError } from '../platform/workflow/workflow-error.ts';
+import { failPromotion } from '../promotion/fail-promotion.ts';
+import { PromotionStep } from '../promotion/promotion.ts';
+import { failureOf } from '../promotion/promotion-repair.ts';
 
 const EndPromotion = v.object({ ...PromotionStep.entries, error: WorkflowError });
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { requireThat, update, type Write } from '../platform/commit.ts';
+import { requireThat, update, type Write } from '../platform/data/commit.ts';
 import type { ProblemCode } from '../platform/errors.ts';
-import { projectKey } from '../platform/keys.ts';
-import { readItems } from '../platform/rows.ts';
-import type { Key } from '../platform/table.ts';
+import { projectKey } from '../platform/data/keys.ts';
+import { readItems } from '../platform/data/rows.ts';
+import type { Key } from '../platform/data/table.ts';
 import { App } from './app.ts';
-import { type Shelf, shelfAt } from './catalog-shelf-store.ts';
+import { type Shelf, shelfAt } from './catalog-cache-store.ts';
 import { Entitlement, ENTITLEMENTS_MAX, type Says } from './entitlement.ts';
 import { appKey, catalogHeadKey, orgEntitlementsKey, projectEntitlementsKey } from './keys.ts';
 

@@ -1,13 +1,13 @@
 import type { EventOf } from '../platform/events.ts';
 import { findPromotable } from './find-promotable.ts';
-import type { Promotable } from './promotable.ts';
+import type { Promotable } from '../promotion/promotable.ts';
 import type {
   ArtifactPromotionRequested,
   Promotion,
   SmokeAnswered,
   Subject,
   VersionPromotionRequested,
-} from './promotion.ts';
+} from '../promotion/promotion.ts';
 
 type Telling = typeof VersionPromotionRequested | typeof ArtifactPromotionRequested | typeof SmokeAnswered;
 

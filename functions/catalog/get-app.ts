@@ -1,4 +1,4 @@
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { AppParams, AppView, isPublisher, viewApp } from './app.ts';
 import { findApp } from './app-store.ts';

@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { EntitlementParams, EntitlementView, offerTo, viewEntitlement } from './entitlement.ts';
 import { findAppSays } from './entitlement-store.ts';

@@ -1,5 +1,5 @@
 import { orgOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { EntitlementView, offerTo, OrgEntitlementParams, viewOrgEntitlement } from './entitlement.ts';
 import { findAppSays } from './entitlement-store.ts';

@@ -1,9 +1,9 @@
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { judge } from '../platform/permissions.ts';
 import { isPublisher } from './app.ts';
-import { findPromotionAtOnce } from './promotion-store.ts';
-import { PromotionView, viewPromotion } from './promotion-view.ts';
+import { findPromotionAtOnce } from '../promotion/promotion-store.ts';
+import { PromotionView, viewPromotion } from '../promotion/promotion-view.ts';
 import { pathOfVersion, VersionParams } from './version.ts';
 
 export const getPromotion = query(

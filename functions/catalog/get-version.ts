@@ -1,4 +1,4 @@
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { requireVisible, VersionInFullView, VersionParams, viewVersion } from './version.ts';
 import { findVersionInFull } from './version-store.ts';
 

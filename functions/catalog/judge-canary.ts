@@ -1,11 +1,11 @@
 import { InstanceFailed, type InstanceRunning } from '../instances/instance-events.ts';
-import { commitDecision } from '../platform/change.ts';
+import { commitDecision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
-import { describeTally, isFailing, isTried } from './canary-guard.ts';
+import { describeTally, isFailing, isTried } from '../promotion/canary-guard.ts';
 import { decideMove } from './decide-move.ts';
-import { rollBack } from './promotion-steps.ts';
-import { countInstance, findPromotion } from './promotion-store.ts';
+import { rollBack } from '../promotion/promotion-steps.ts';
+import { countInstance, findPromotion } from '../promotion/promotion-store.ts';
 
 /** What an instance that came up or failed means for the version it uses, while that is in canary. */
 export async function observeInstance(

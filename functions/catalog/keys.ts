@@ -1,9 +1,9 @@
 // Where the catalogue is kept. Pure, because the CDK app reads it too: a function's role reaches these partitions
 // and no others.
 
-import { orgKey, projectKey } from '../platform/keys.ts';
-import type { Key } from '../platform/table.ts';
-import { versionSortKey } from './version-number.ts';
+import { orgKey, projectKey } from '../platform/data/keys.ts';
+import type { Key } from '../platform/data/table.ts';
+import { versionSortKey } from '../platform/version-number.ts';
 
 /** Every app stands in one partition, so that all of them are one consistent read. */
 export const CATALOG_PARTITION = 'CATALOG';

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { type App, AppView, viewApp } from './app.ts';
 import { isInCanary } from './canary.ts';
 import { type Effective, effectiveOf, isPinned, offerTo, type Says } from './entitlement.ts';
-import { compareVersions } from './version-number.ts';
+import { compareVersions } from '../platform/version-number.ts';
 
 const REASONS = [
   'project.archived',

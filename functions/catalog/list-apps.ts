@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { AppPage, isPublisher, viewApp } from './app.ts';
 import { AppFilterQuery, matcherOf } from './app-filter.ts';
-import { readShelf } from './catalog-shelf-store.ts';
+import { readShelf } from './catalog-cache-store.ts';
 import { pageBySlug } from './slug-page.ts';
 
 export const listApps = query(

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { PageQuery } from '../platform/page.ts';
 import { AppParams, isPublisher, isVisible } from './app.ts';

@@ -1,9 +1,9 @@
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { findPromotableVersion, PROMOTION_REFUSALS } from './promotable-version.ts';
-import { PublishVersion } from './promotion.ts';
-import { planPromotion } from './promotion-plan.ts';
-import { PromotionView } from './promotion-view.ts';
-import { requestPromotion } from './request-promotion.ts';
+import { PublishVersion } from '../promotion/promotion.ts';
+import { planPromotion } from '../promotion/promotion-plan.ts';
+import { PromotionView } from '../promotion/promotion-view.ts';
+import { requestPromotion } from '../promotion/request-promotion.ts';
 import { VersionParams } from './version.ts';
 
 export const publishVersion = command(

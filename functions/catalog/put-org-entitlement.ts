@@ -1,8 +1,8 @@
 import { nameActor } from '../platform/actor.ts';
 import { orgOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 import {
   EntitlementChanged,
   EntitlementView,

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { findPromotableVersion, PROMOTION_REFUSALS } from './promotable-version.ts';
-import { Reason } from './promotion.ts';
-import { planRetirement } from './promotion-plan.ts';
-import { PromotionView } from './promotion-view.ts';
-import { requestPromotion } from './request-promotion.ts';
+import { Reason } from '../promotion/promotion.ts';
+import { planRetirement } from '../promotion/promotion-plan.ts';
+import { PromotionView } from '../promotion/promotion-view.ts';
+import { requestPromotion } from '../promotion/request-promotion.ts';
 import { VersionParams } from './version.ts';
 
 export const retireVersion = command(

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { decideMove } from './decide-move.ts';
 import { findRelease } from './find-release.ts';
-import { Reason } from './promotion.ts';
-import { rollBack } from './promotion-steps.ts';
+import { Reason } from '../promotion/promotion.ts';
+import { rollBack } from '../promotion/promotion-steps.ts';
 import { VersionParams, VersionView, viewVersion } from './version.ts';
 
 export const rollBackVersion = command(

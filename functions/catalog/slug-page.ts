@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
-import type { PageAsked } from '../platform/rows.ts';
+import type { PageAsked } from '../platform/data/rows.ts';
 
 const SLUG = /^[a-z0-9-]{2,40}$/;
 

@@ -1,8 +1,8 @@
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
 import { findToldPromotion } from './find-told-promotion.ts';
-import type { ArtifactPromotionRequested, VersionPromotionRequested } from './promotion.ts';
-import { startWorkflow } from './promotion-execution.ts';
+import type { ArtifactPromotionRequested, VersionPromotionRequested } from '../promotion/promotion.ts';
+import { startWorkflow } from '../promotion/promotion-execution.ts';
 
 type Requested = EventOf<typeof VersionPromotionRequested | typeof ArtifactPromotionRequested>;
 

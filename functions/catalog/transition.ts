@@ -14,7 +14,7 @@ import {
   type VersionStatus,
 } from './app.ts';
 import { subjectOfVersion, type Version } from './version.ts';
-import { VersionNumber } from './version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 
 /** Every move there is. Nothing else ever happens to a status. */
 export const FOLLOWING = {

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
-import { type PageAsked, readItems } from '../platform/rows.ts';
-import { queryPage } from '../platform/table.ts';
+import { type PageAsked, readItems } from '../platform/data/rows.ts';
+import { queryPage } from '../platform/data/table.ts';
 import { App, VERSIONS_MAX } from './app.ts';
 import { appKey, appPartition, manifestKey, VERSION_ROWS, versionKey } from './keys.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import { Version } from './version.ts';
-import { compareVersions } from './version-number.ts';
+import { compareVersions } from '../platform/version-number.ts';
 
 export interface VersionInFull {
   version: Version;

@@ -5,7 +5,7 @@ import { refuse } from '../platform/errors.ts';
 import { Slug } from '../platform/name.ts';
 import type { Grant } from '../platform/permissions.ts';
 import { type App, isPublisher, isVisible, VERSION_STATUSES, viewApp } from './app.ts';
-import { VersionNumber } from './version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 
 export const VersionParams = v.object({ app_slug: Slug, version: VersionNumber });
 export const TwoVersionsParams = v.object({ ...VersionParams.entries, other_version: VersionNumber });

@@ -1,4 +1,4 @@
-import { publicApi } from '../platform/public-api.ts';
+import { publicApi } from '../platform/http/public-api.ts';
 import { docsRoutes } from '../routes.ts';
 import { docsEndpoints } from './endpoints.ts';
 

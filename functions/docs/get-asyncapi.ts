@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { document, query } from '../platform/endpoint.ts';
+import { document, query } from '../platform/http/endpoint.ts';
 import { asyncapiText } from './asyncapi.ts';
 import { CACHED } from './caching.ts';
 

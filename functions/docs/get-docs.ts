@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { document, query } from '../platform/endpoint.ts';
+import { document, query } from '../platform/http/endpoint.ts';
 import { CACHED } from './caching.ts';
 import type { OpenapiDocument } from './document.ts';
 import { openapiText } from './openapi.ts';

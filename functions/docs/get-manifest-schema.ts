@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import schema from '../../docs/schemas/app-manifest.v1.schema.json' with { type: 'json' };
-import { document, query } from '../platform/endpoint.ts';
+import { document, query } from '../platform/http/endpoint.ts';
 import { CACHED } from './caching.ts';
 
 const JsonSchema = v.looseObject({

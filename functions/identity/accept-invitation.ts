@@ -1,6 +1,6 @@
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
-import { hashOneTimeToken } from '../platform/one-time-token.ts';
+import { hashOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   AcceptInvitation,
   InvitationAccepted,

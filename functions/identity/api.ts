@@ -1,4 +1,4 @@
-import { api } from '../platform/api.ts';
+import { api } from '../platform/http/api.ts';
 import { identityRoutes } from '../routes.ts';
 import { identityEndpoints } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { archive, ProjectArchived, ProjectParams, ProjectView, viewProject } from './project.ts';
 import { findProject, saveArchived } from './project-store.ts';
 

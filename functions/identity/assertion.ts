@@ -4,7 +4,7 @@
 import { importJWK, jwtVerify } from 'jose';
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
-import { CLOCK_SKEW_SECONDS, readClaimed } from '../platform/token-shape.ts';
+import { CLOCK_SKEW_SECONDS, readClaimed } from '../platform/auth/token-shape.ts';
 import { findWorkingKey, type ServiceAccount } from './service-account.ts';
 
 const AHEAD_SECONDS_MAX = 300;

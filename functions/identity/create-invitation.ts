@@ -1,8 +1,8 @@
 import { nameActor } from '../platform/actor.ts';
 import { orgOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
-import { makeOneTimeToken } from '../platform/one-time-token.ts';
+import { makeOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   CreateInvitation,
   InvitationCreated,

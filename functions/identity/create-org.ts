@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
-import type { Change } from '../platform/change.ts';
-import { command } from '../platform/endpoint.ts';
-import { makeOneTimeToken } from '../platform/one-time-token.ts';
+import type { Change } from '../platform/data/change.ts';
+import { command } from '../platform/http/endpoint.ts';
+import { makeOneTimeToken } from '../platform/auth/one-time-token.ts';
 import { InvitationCreated, InvitationView, planInvitation, viewInvitation } from './invitation.ts';
 import { insertInvitation } from './invitation-store.ts';
 import { entryEvents, give } from './member.ts';

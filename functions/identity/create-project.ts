@@ -1,5 +1,5 @@
 import { orgOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { OrgParams } from './org.ts';
 import { CreateProject, planProject, ProjectCreated, ProjectView, viewProject } from './project.ts';
 import { insertProject } from './project-store.ts';

@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { makeKeyPair } from './service-account-key-pair.ts';
 import { insertServiceAccount } from './service-account-store.ts';
 import {

@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { findServiceAccount, saveServiceAccount } from './service-account-store.ts';
 import {
   disableAccount,
@@ -9,7 +9,7 @@ import {
   subjectOf,
   viewServiceAccount,
 } from './service-account.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 
 export const disableServiceAccount = command(
   {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { document, query } from '../platform/endpoint.ts';
-import { platformKeys } from '../platform/token-keys.ts';
-import { PublicJwk } from '../platform/token-shape.ts';
+import { document, query } from '../platform/http/endpoint.ts';
+import { platformKeys } from '../platform/auth/token-keys.ts';
+import { PublicJwk } from '../platform/auth/token-shape.ts';
 
 const PublishedKey = v.object({
   ...PublicJwk.entries,

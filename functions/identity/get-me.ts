@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { type Grant, type Permission, ROLES } from '../platform/permissions.ts';
 import { namePlaces, type Named } from './member-store.ts';
 import { RoleName } from './user.ts';

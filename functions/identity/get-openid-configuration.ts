@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { document, query } from '../platform/endpoint.ts';
+import { document, query } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
 import { ASSERTION_GRANT, TOKEN_PATHS } from './token.ts';
 

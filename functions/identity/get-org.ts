@@ -1,5 +1,5 @@
 import { orgOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { OrgParams, OrgView, viewOrg } from './org.ts';
 import { findOrg } from './org-store.ts';
 

@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { ProjectParams, ProjectView, viewProject } from './project.ts';
 import { findProject } from './project-store.ts';
 

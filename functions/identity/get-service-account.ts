@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { findServiceAccount } from './service-account-store.ts';
 import { ServiceAccountParams, ServiceAccountView, viewServiceAccount } from './service-account.ts';
 

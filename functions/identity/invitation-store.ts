@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
-import { putNew, remove, type Write } from '../platform/commit.ts';
-import { userKey } from '../platform/keys.ts';
+import { putNew, remove, type Write } from '../platform/data/commit.ts';
+import { userKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
-import { readItem } from '../platform/table.ts';
+import { readItem } from '../platform/data/table.ts';
 import { Invitation } from './invitation.ts';
 import { INVITATION_ROWS, invitationKey, invitationRowKey, placePartition } from './keys.ts';
-import { type PageAsked, readItems, readRows } from '../platform/rows.ts';
+import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
 import { User } from './user.ts';
 
 export async function findInvitation(orgId: string, id: string): Promise<Invitation | undefined> {

@@ -1,8 +1,8 @@
 // Where organisations, projects and people are kept, beside the items the kernel reads itself. Pure, because the
 // CDK app reads it too: a function's role reaches these partitions and no others.
 
-import { orgKey, projectKey } from '../platform/keys.ts';
-import type { Key } from '../platform/table.ts';
+import { orgKey, projectKey } from '../platform/data/keys.ts';
+import type { Key } from '../platform/data/table.ts';
 
 /** Whoever holds the row of a slug holds the slug. */
 export const ORG_SLUG_PARTITIONS = 'ORG_SLUG#*';

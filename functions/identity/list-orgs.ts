@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { judge } from '../platform/permissions.ts';
 import { OrgPage, viewOrg } from './org.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { MemberPage } from './member.ts';
 import { listMembers } from './member-store.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { orgOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { OrgParams } from './org.ts';
 import { ProjectPage, viewProject } from './project.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { listProjectAccounts } from './service-account-store.ts';
 import { ServiceAccountView, viewServiceAccount } from './service-account.ts';

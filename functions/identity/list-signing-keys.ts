@@ -1,5 +1,5 @@
-import { query } from '../platform/endpoint.ts';
-import { platformKeys } from '../platform/token-keys.ts';
+import { query } from '../platform/http/endpoint.ts';
+import { platformKeys } from '../platform/auth/token-keys.ts';
 import { SigningKeys, viewSigningKeys } from './signing-key.ts';
 import { findSigningState } from './signing-store.ts';
 

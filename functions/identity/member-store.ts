@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { putNew, update, type Write } from '../platform/commit.ts';
+import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { refuse } from '../platform/errors.ts';
-import { orgKey, projectKey, userKey } from '../platform/keys.ts';
+import { orgKey, projectKey, userKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
 import type { Grant } from '../platform/permissions.ts';
-import { controlTable, readItem } from '../platform/table.ts';
+import { controlTable, readItem } from '../platform/data/table.ts';
 import { MEMBER_ROWS, memberKey, placePartition } from './keys.ts';
 import { changesBetween, type MemberPlace, MemberView, viewMember } from './member.ts';
 import { Org } from './org.ts';
-import { type PageAsked, readItems, readRows } from '../platform/rows.ts';
+import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
 import { User } from './user.ts';
 
 export async function findUser(id: string): Promise<User | undefined> {

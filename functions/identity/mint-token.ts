@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { Write } from '../platform/commit.ts';
-import { command } from '../platform/endpoint.ts';
+import type { Write } from '../platform/data/commit.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
 import { refuse } from '../platform/errors.ts';
-import { platformKeys } from '../platform/token-keys.ts';
-import { CLOCK_SKEW_SECONDS } from '../platform/token-shape.ts';
+import { platformKeys } from '../platform/auth/token-keys.ts';
+import { CLOCK_SKEW_SECONDS } from '../platform/auth/token-shape.ts';
 import { claimantOf, proveAssertion } from './assertion.ts';
 import { Id } from '../platform/name.ts';
 import { isSameKey, publicHalfOf } from './service-account-key-pair.ts';

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { putNew, update, type Write } from '../platform/commit.ts';
+import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { type ProblemCode, refuse } from '../platform/errors.ts';
-import { orgKey } from '../platform/keys.ts';
+import { orgKey } from '../platform/data/keys.ts';
 import { encodeCursor, type PageOf } from '../platform/page.ts';
-import { readItem } from '../platform/table.ts';
+import { readItem } from '../platform/data/table.ts';
 import { ORGS_PARTITION, orgSlugKey } from './keys.ts';
 import { Org } from './org.ts';
-import { decodeId, type PageAsked, readGathered, readItems } from '../platform/rows.ts';
+import { decodeId, type PageAsked, readGathered, readItems } from '../platform/data/rows.ts';
 
 export async function findOrg(id: string): Promise<Org> {
   const item = await readItem(orgKey(id));

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { putNew, update, type Write } from '../platform/commit.ts';
+import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { type ProblemCode, refuse } from '../platform/errors.ts';
-import { projectKey } from '../platform/keys.ts';
+import { projectKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
-import { readItem } from '../platform/table.ts';
+import { readItem } from '../platform/data/table.ts';
 import { orgProjectsPartition, projectSlugKey } from './keys.ts';
 import { Project } from './project.ts';
-import { type PageAsked, readGathered } from '../platform/rows.ts';
+import { type PageAsked, readGathered } from '../platform/data/rows.ts';
 
 export async function findProject(id: string): Promise<Project> {
   const item = await readItem(projectKey(id));

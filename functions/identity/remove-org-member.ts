@@ -1,5 +1,5 @@
 import { orgOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import {
   changesBetween,
   MemberRemoved,

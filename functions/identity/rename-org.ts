@@ -1,8 +1,8 @@
 import { orgOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { OrgParams, OrgRenamed, OrgView, rename, RenameOrg, viewOrg } from './org.ts';
 import { findOrg, saveName } from './org-store.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 
 export const renameOrg = command(
   {

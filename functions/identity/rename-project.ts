@@ -1,8 +1,8 @@
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { ProjectParams, ProjectRenamed, ProjectView, rename, RenameProject, viewProject } from './project.ts';
 import { findProject, saveName } from './project-store.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 
 export const renameProject = command(
   {

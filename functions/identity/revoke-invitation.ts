@@ -1,5 +1,5 @@
 import { orgOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { InvitationParams, InvitationRevoked, requireOpen, viewInvitation } from './invitation.ts';
 import { findInvitation, removeInvitation } from './invitation-store.ts';
 

@@ -1,6 +1,6 @@
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
-import { platformKeys } from '../platform/token-keys.ts';
+import { platformKeys } from '../platform/auth/token-keys.ts';
 import { planRotation, SigningKeyRotated, SigningKeys, viewSigningKeys } from './signing-key.ts';
 import { findSigningState, saveRotation } from './signing-store.ts';
 import { readTtl } from './token.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import * as v from 'valibot';
-import { PublicJwk } from '../platform/token-shape.ts';
+import { PublicJwk } from '../platform/auth/token-shape.ts';
 
 export interface KeyPair {
   publicJwk: PublicJwk;

@@ -1,7 +1,7 @@
 // Pure, because the CDK app reads it too: the function's role reaches these partitions and no others. The account
 // itself lies where authorization reads it, under SERVICE_ACCOUNT_PARTITIONS of the kernel.
 
-import type { Key } from '../platform/table.ts';
+import type { Key } from '../platform/data/table.ts';
 
 /** Assertions that were used, until they expire. */
 export const ASSERTION_PARTITIONS = 'JTI#*';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { putNew, remove, requireThat, update, type Write } from '../platform/commit.ts';
+import { putNew, remove, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { type ProblemCode, refuse } from '../platform/errors.ts';
-import { projectKey, serviceAccountKey } from '../platform/keys.ts';
+import { projectKey, serviceAccountKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
-import { readItem } from '../platform/table.ts';
-import { type PageAsked, readGathered } from '../platform/rows.ts';
+import { readItem } from '../platform/data/table.ts';
+import { type PageAsked, readGathered } from '../platform/data/rows.ts';
 import { assertionKey, projectAccounts, slugKey } from './service-account-keys.ts';
 import { ServiceAccount } from './service-account.ts';
 

@@ -1,12 +1,12 @@
 // A service account: how a machine acts in one project. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { ProjectFact } from '../platform/authority.ts';
+import type { ProjectFact } from '../platform/auth/authorize.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { type Role, ROLES, SERVICE_ACCOUNT_ROLES } from '../platform/permissions.ts';
-import { PublicJwk } from '../platform/token-shape.ts';
+import { PublicJwk } from '../platform/auth/token-shape.ts';
 import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
 
 /** One that signs, and two that were rotated out and still work for a while. */

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import type { Clock } from '../platform/clock.ts';
-import { putNew, update, type Write } from '../platform/commit.ts';
-import { facts } from '../platform/facts.ts';
-import { signingKey } from '../platform/keys.ts';
-import { SigningState } from '../platform/signing.ts';
-import { readItem } from '../platform/table.ts';
+import { putNew, update, type Write } from '../platform/data/commit.ts';
+import { facts } from '../platform/auth/authorization-cache.ts';
+import { signingKey } from '../platform/data/keys.ts';
+import { SigningState } from '../platform/auth/signing.ts';
+import { readItem } from '../platform/data/table.ts';
 
 export async function findSigningState(): Promise<SigningState | undefined> {
   return v.parse(v.optional(SigningState), await readItem(signingKey()));

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
-import { ACCESS_TOKEN_TYPE, API_AUDIENCE, TOKEN_CHARACTERS_MAX } from '../platform/token-shape.ts';
+import { ACCESS_TOKEN_TYPE, API_AUDIENCE, TOKEN_CHARACTERS_MAX } from '../platform/auth/token-shape.ts';
 import type { ServiceAccount } from './service-account.ts';
 
 /** RFC 7523 §2.1 */

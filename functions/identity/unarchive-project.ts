@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { ProjectParams, ProjectUnarchived, ProjectView, unarchive, viewProject } from './project.ts';
 import { findProject, saveUnarchived } from './project-store.ts';
 

@@ -1,7 +1,7 @@
 // What is told of instances. They do not exist yet; others tell of them and act on what they tell. Rules only.
 
 import * as v from 'valibot';
-import { VersionNumber } from '../catalog/version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 import { event } from '../platform/events.ts';
 import { Id, Slug } from '../platform/name.ts';
 

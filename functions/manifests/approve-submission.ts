@@ -1,6 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
-import { command } from '../platform/endpoint.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { command } from '../platform/http/endpoint.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 import { auditRegistration, planRegistration, VersionRegistered } from './registration.ts';
 import { findRegistered, saveRegistration } from './registration-store.ts';
 import {

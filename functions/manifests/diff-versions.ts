@@ -1,4 +1,4 @@
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { diffManifests, ManifestDiff } from './manifest-diff.ts';
 import { requireVisible, TwoVersionsParams } from '../catalog/version.ts';
 import { findTwoVersions } from '../catalog/version-store.ts';

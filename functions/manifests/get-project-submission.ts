@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { SubmissionInFullView, SubmissionParams } from './submission.ts';
 import { findSubmissionInFull } from './submission-store.ts';
 

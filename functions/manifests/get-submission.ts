@@ -1,4 +1,4 @@
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { SubmissionInFullView, SubmissionParams } from './submission.ts';
 import { findSubmissionInFull } from './submission-store.ts';
 

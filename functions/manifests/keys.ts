@@ -1,6 +1,6 @@
 // Where submissions are kept; what they lead to is the catalogue's. Pure, because the CDK app reads it too.
 
-import type { Key } from '../platform/table.ts';
+import type { Key } from '../platform/data/table.ts';
 
 export const SUBMISSION_PARTITIONS = 'SUBMISSION#*';
 /** What waits for a reviewer, oldest first. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { SubmissionPage } from './submission.ts';
 import { listSubmissionsOf } from './submission-store.ts';

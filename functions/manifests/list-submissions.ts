@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { SubmissionPage } from './submission.ts';
 import { listWaitingSubmissions } from './submission-store.ts';

@@ -22,7 +22,7 @@ import {
   Word,
 } from './manifest-fields.ts';
 import { ACCELERATORS, MEMBER_ROLES, RuntimeProfileAsSent } from './manifest-profile.ts';
-import { VersionNumber } from '../catalog/version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 
 export const CATEGORIES = [
   'development',

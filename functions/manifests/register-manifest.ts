@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { Id } from '../platform/name.ts';
 import { placeOfApp } from '../catalog/app.ts';

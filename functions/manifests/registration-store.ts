@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { putNew, requireThat, type Write } from '../platform/commit.ts';
-import { projectKey } from '../platform/keys.ts';
-import { readItems } from '../platform/rows.ts';
-import { controlTable } from '../platform/table.ts';
+import { putNew, requireThat, type Write } from '../platform/data/commit.ts';
+import { projectKey } from '../platform/data/keys.ts';
+import { readItems } from '../platform/data/rows.ts';
+import { controlTable } from '../platform/data/table.ts';
 import { App } from '../catalog/app.ts';
 import { saveApp, saveVersion } from '../catalog/app-store.ts';
 import { appKey, manifestKey, promotionKey, versionKey } from '../catalog/keys.ts';

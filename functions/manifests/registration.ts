@@ -8,7 +8,7 @@ import { type App, VERSION_STATUSES, VERSIONS_MAX } from '../catalog/app.ts';
 import type { Manifest } from './manifest.ts';
 import { Digest } from './manifest-fields.ts';
 import { subjectOfVersion, type Version } from '../catalog/version.ts';
-import { VersionNumber } from '../catalog/version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 
 export type Owner = NonNullable<App['owner']>;
 

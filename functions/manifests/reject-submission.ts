@@ -1,4 +1,4 @@
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { reviewSubmission } from './review-submission.ts';
 import { reject, ReviewNotes, SubmissionParams, SubmissionRejected, Submission } from './submission.ts';
 

@@ -1,8 +1,8 @@
 import { nameActor } from '../platform/actor.ts';
-import type { Change } from '../platform/change.ts';
+import type { Change } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
 import type { DomainEvent } from '../platform/events.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 import { placeOfSubmission, type Review, type Submission, subjectOfSubmission } from './submission.ts';
 import { findSubmission, saveSubmission } from './submission-store.ts';
 

@@ -1,7 +1,7 @@
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { command } from '../platform/http/endpoint.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 import { digestManifest } from './digest-manifest.ts';
 import { requireRegistrable } from './registration.ts';
 import { MANIFEST_TEXT, requireManifest, SentManifest } from './sent-manifest.ts';

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { putNew, remove, type Write } from '../platform/commit.ts';
+import { putNew, remove, type Write } from '../platform/data/commit.ts';
 import { type ProblemCode, refuse } from '../platform/errors.ts';
 import { encodeCursor, type PageOf } from '../platform/page.ts';
-import { decodeId, type PageAsked, readGathered, readItems } from '../platform/rows.ts';
-import { controlTable, type Item, queryPage, readItem } from '../platform/table.ts';
+import { decodeId, type PageAsked, readGathered, readItems } from '../platform/data/rows.ts';
+import { controlTable, type Item, queryPage, readItem } from '../platform/data/table.ts';
 import {
   OPEN_SUBMISSIONS,
   openSubmissionKey,

@@ -1,7 +1,7 @@
 // A manifest that an app team hands in, and what reviewers say to it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { ProjectFact } from '../platform/authority.ts';
+import type { ProjectFact } from '../platform/auth/authorize.ts';
 import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Id, Slug, Time } from '../platform/name.ts';
@@ -9,7 +9,7 @@ import type { Manifest } from './manifest.ts';
 import { Digest } from './manifest-fields.ts';
 import type { Owner } from './registration.ts';
 import { ManifestView } from '../catalog/version.ts';
-import { VersionNumber } from '../catalog/version-number.ts';
+import { VersionNumber } from '../platform/version-number.ts';
 
 export const SUBMISSION_STATUSES = [
   'submitted',

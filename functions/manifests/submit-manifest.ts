@@ -1,6 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { digestManifest } from './digest-manifest.ts';
 import { requireRegistrable } from './registration.ts';
 import { findRegistered } from './registration-store.ts';

@@ -1,4 +1,4 @@
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { readManifest } from './manifest.ts';
 import { obstaclesOf } from './registration.ts';
 import { findRegistered } from './registration-store.ts';

@@ -1,6 +1,6 @@
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
-import { requireVersion } from '../platform/precondition.ts';
+import { command } from '../platform/http/endpoint.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
 import {
   subjectOfSubmission,
   SubmissionParams,

@@ -1,5 +1,5 @@
 import { type Actor, ANONYMOUS, nameActor } from './actor.ts';
-import type { Authorized, OrgFact, ProjectFact } from './authority.ts';
+import type { Authorized, OrgFact, ProjectFact } from './auth/authorize.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { refuse } from './errors.ts';
 import { type NewId, newId } from './ids.ts';

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { type Uploads, uploadsFor } from '../artifacts/file-upload.ts';
+import { type Uploads, uploadsFor } from './file-upload.ts';
 import { requirePublisher } from '../artifacts/publication.ts';
-import { repositoryOf } from '../artifacts/repository.ts';
+import { repositoryOf } from '../storage/repository.ts';
 import { readTrust } from '../artifacts/trust-store.ts';
 import { findApp } from '../catalog/app-store.ts';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { Id } from '../platform/name.ts';
-import { makeOneTimeToken } from '../platform/one-time-token.ts';
+import { makeOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   CreateIntent,
   type Intent,
@@ -20,8 +20,8 @@ import {
   viewIntent,
 } from './intent.ts';
 import { insertIntent } from './intent-store.ts';
-import { openRepository } from './open-repository.ts';
-import { findRegistryHost } from './registry-host.ts';
+import { openRepository } from '../storage/open-repository.ts';
+import { findRegistryHost } from '../storage/registry-host.ts';
 import { signingRequirementsOf } from './signing-requirements.ts';
 
 export const createIntent = command(

@@ -1,5 +1,5 @@
 import { projectOf } from '../platform/context.ts';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { IntentParams, IntentView, viewIntent } from './intent.ts';
 import { findIntent } from './intent-store.ts';
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { intentKey, OPEN_INTENTS, repositoryKey } from '../artifacts/keys.ts';
-import { putNew, requireThat, update, type Write } from '../platform/commit.ts';
+import { putNew, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { refuse } from '../platform/errors.ts';
-import { projectKey } from '../platform/keys.ts';
-import { controlTable, readItem } from '../platform/table.ts';
+import { projectKey } from '../platform/data/keys.ts';
+import { controlTable, readItem } from '../platform/data/table.ts';
 import { Intent, pushableUntil } from './intent.ts';
 
 export async function findIntent(projectId: string, id: string): Promise<Intent> {

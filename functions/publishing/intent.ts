@@ -4,9 +4,9 @@
 import * as v from 'valibot';
 import { ARTIFACT_KINDS, ArtifactName, KeptName } from '../artifacts/artifact.ts';
 import { ArtifactSource, requireSourceType } from '../artifacts/publication.ts';
-import { fileUri, objectKeyOf, repositoryOf } from '../artifacts/repository.ts';
+import { fileUri, objectKeyOf, repositoryOf } from '../storage/repository.ts';
 import { Digest, wholeNumber } from '../manifests/manifest-fields.ts';
-import type { ProjectFact } from '../platform/authority.ts';
+import type { ProjectFact } from '../platform/auth/authorize.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';

@@ -1,7 +1,7 @@
 // What an app team must know of the registry before it pushes there. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { NAMESPACE } from '../artifacts/repository.ts';
+import { NAMESPACE } from '../storage/repository.ts';
 
 export const RegistryView = v.object({
   /** What stands before the repository in an image's name. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { pemBytes } from '../artifacts/certificate.ts';
-import { policyFor } from '../artifacts/trust.ts';
-import type { Trust, TrustPolicy } from '../artifacts/trust-policy.ts';
+import { pemBytes } from '../trust/certificate.ts';
+import { policyFor } from '../trust/trust.ts';
+import type { Trust, TrustPolicy } from '../trust/trust-policy.ts';
 import type { SigningRequirements } from './intent.ts';
 
 /** What the policy that covers a repository asks of a signature, in the words of a publish intent. */

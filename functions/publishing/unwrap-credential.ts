@@ -1,9 +1,9 @@
 import { nameActor } from '../platform/actor.ts';
-import type { Change } from '../platform/change.ts';
+import type { Change } from '../platform/data/change.ts';
 import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
-import { isOneTimeToken } from '../platform/one-time-token.ts';
+import { isOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   CredentialView,
   type Intent,

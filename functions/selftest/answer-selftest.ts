@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isDenied } from '../platform/aws-errors.ts';
-import { queueConsumer } from '../platform/consumer.ts';
-import { answerTask, refuseTask } from '../platform/workflow.ts';
+import { queueConsumer } from '../platform/workflow/consumer.ts';
+import { answerTask, refuseTask } from '../platform/workflow/workflow.ts';
 import { reportingDenial } from './denial.ts';
 import { SelftestId } from './selftest.ts';
 import { findTaskToken, recordHop } from './store.ts';

@@ -1,4 +1,4 @@
-import { api } from '../platform/api.ts';
+import { api } from '../platform/http/api.ts';
 import { selftestRoutes } from '../routes.ts';
 import { selftestEndpoints } from './endpoints.ts';
 

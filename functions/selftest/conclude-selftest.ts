@@ -1,4 +1,4 @@
-import { commitDecision } from '../platform/change.ts';
+import { commitDecision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
 import {
   isEnded,

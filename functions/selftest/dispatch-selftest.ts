@@ -2,7 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { sqs } from '../platform/clients.ts';
 import { environment } from '../platform/environment.ts';
-import { task } from '../platform/task.ts';
+import { task } from '../platform/workflow/task.ts';
 import { SelftestId } from './selftest.ts';
 import { beginSelftest, recordHop, saveTaskToken } from './store.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { refuse } from '../platform/errors.ts';
-import { task } from '../platform/task.ts';
-import { WorkflowError } from '../platform/workflow-error.ts';
+import { task } from '../platform/workflow/task.ts';
+import { WorkflowError } from '../platform/workflow/workflow-error.ts';
 import { concludeSelftest } from './conclude-selftest.ts';
 import { judge, SelftestId } from './selftest.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
 
 const Health = v.object({

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { query } from '../platform/endpoint.ts';
+import { query } from '../platform/http/endpoint.ts';
 import { refuse } from '../platform/errors.ts';
 import { SelftestId, SelftestView, viewSelftest } from './selftest.ts';
 import { findSelftest } from './store.ts';

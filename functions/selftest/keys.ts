@@ -1,6 +1,6 @@
 // Pure, because the CDK app reads it too: a function's role reaches these partitions and no others.
 
-import type { Key } from '../platform/table.ts';
+import type { Key } from '../platform/data/table.ts';
 
 export const SELFTEST_PARTITIONS = 'SELFTEST#*';
 

@@ -1,4 +1,4 @@
-import { on, reactions } from '../platform/reactions.ts';
+import { on, reactions } from '../platform/workflow/reactions.ts';
 import { SelftestRequested } from './selftest.ts';
 import { startSelftest } from './start-selftest.ts';
 

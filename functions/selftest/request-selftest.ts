@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { command } from '../platform/endpoint.ts';
+import { command } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
-import { PLATFORM } from '../platform/keys.ts';
-import { eventTopic } from '../relay/keys.ts';
-import { issueTicket } from '../socket/issue-ticket.ts';
-import { holderOf } from '../socket/ticket-holder.ts';
+import { PLATFORM } from '../platform/data/keys.ts';
+import { eventTopic } from '../events/keys.ts';
+import { issueTicket } from '../events/issue-ticket.ts';
+import { holderOf } from '../events/ticket-holder.ts';
 import {
   planSelftest,
   SelftestRequested,

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
 import { Id } from '../platform/name.ts';
-import { causeOf, type WorkflowError } from '../platform/workflow-error.ts';
+import { causeOf, type WorkflowError } from '../platform/workflow/workflow-error.ts';
 
 /** In the order a healthy run passes them. The client adds `pushed`: only it knows when the verdict arrived. */
 export const HOPS = ['accepted', 'streamed', 'started', 'dispatched', 'answered', 'finished'] as const;

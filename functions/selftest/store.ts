@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
-import { putNew, update, type Write } from '../platform/commit.ts';
-import { putItem, queryPage, readItem, updateItem } from '../platform/table.ts';
+import { putNew, update, type Write } from '../platform/data/commit.ts';
+import { putItem, queryPage, readItem, updateItem } from '../platform/data/table.ts';
 import { OPEN_SELFTESTS, runKey, taskTokenKey } from './keys.ts';
 import { type Hop, PRECEDING, Selftest, type Verdict } from './selftest.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { createContext } from '../platform/context.ts';
-import { task } from '../platform/task.ts';
+import { task } from '../platform/workflow/task.ts';
 import { concludeSelftest } from './conclude-selftest.ts';
 import { startRun } from './execution.ts';
 import { type Selftest, stalled, sweepOf } from './selftest.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
-import { placeId } from '../../functions/platform/keys.ts';
+import { placeId } from '../../functions/platform/data/keys.ts';
 import { routes, type RouteKey, scopeOf } from '../../functions/routes.ts';
 import { routesInFull } from '../../lib/endpoints.ts';
 import { isAsked } from '../domains.ts';

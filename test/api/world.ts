@@ -18,13 +18,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
-import type { Registry } from '../../lib/local/engines/registry.ts';
+import type { Registry } from '../../lib/local/registry/registry.ts';
 import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { createControlTable } from '../control-table.ts';
 import { openDynamoDb } from '../dynamodb.ts';
-import { allow, openAwsServices } from '../local/aws-services-world.ts';
-import { PUSH } from '../local/ecr-world.ts';
+import { allow, openAwsServices } from '../local/services/aws-services-world.ts';
+import { PUSH } from '../local/registry/ecr-world.ts';
 
 const BUCKET = 'artifacts';
 /** As lib/artifacts.ts grants it to the role that publishes. */
@@ -121,10 +121,10 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     import('../../functions/artifacts/api.ts'),
     import('../../functions/publishing/api.ts'),
     import('../../functions/routes.ts'),
-    import('../../functions/platform/facts.ts'),
-    import('../../functions/platform/tokens.ts'),
+    import('../../functions/platform/auth/authorization-cache.ts'),
+    import('../../functions/platform/auth/tokens.ts'),
     import('../../functions/platform/clients.ts'),
-    import('../../functions/catalog/catalog-shelf-store.ts'),
+    import('../../functions/catalog/catalog-cache-store.ts'),
   ]);
   const handlers = { identity, selftest, docs, catalog, manifests, artifacts, publishing };
   const forget = (): void => {

@@ -8,8 +8,8 @@ import {
   requireFileSize,
   requireOwnSource,
 } from '../../functions/artifacts/file.ts';
-import { objectKeyOf } from '../../functions/artifacts/repository.ts';
-import { type BucketWorld, type FileCode, openBucket, READER } from './bucket-world.ts';
+import { objectKeyOf } from '../../functions/storage/repository.ts';
+import { type BucketWorld, type FileCode, openBucket, READER } from '../storage/bucket-world.ts';
 
 const sha256 = (text: string) => `sha256:${hash('sha256', text)}`;
 const upload = (url: string, body: string, headers: Record<string, string> = {}) =>

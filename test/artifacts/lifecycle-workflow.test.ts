@@ -6,9 +6,9 @@ import { retireArtifact } from '../../functions/artifacts/retire-artifact.ts';
 import { revokeArtifact } from '../../functions/artifacts/revoke-artifact.ts';
 import { rollBackArtifact } from '../../functions/artifacts/roll-back-artifact.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { updateItem } from '../../functions/platform/table.ts';
-import { HARMLESS, tallied, taskStates } from '../catalog/promotion-world.ts';
-import { errorNamed } from '../local/step-functions-world.ts';
+import { updateItem } from '../../functions/platform/data/table.ts';
+import { HARMLESS, tallied, taskStates } from '../promotion/promotion-world.ts';
+import { errorNamed } from '../local/step-functions/step-functions-world.ts';
 import { until } from '../until.ts';
 import { type LifecycleWorld, openLifecycleWorld } from './lifecycle-world.ts';
 
@@ -326,7 +326,7 @@ test('a step of an operation that is over changes nothing and ends quietly', asy
   const artifact = await world.artifact({ lifecycle_state: 'canary', trust_state: 'verified' });
   const before = await world.find(artifact);
   const [{ handler: advance }, { handler: verify }] = await Promise.all([
-    import('../../functions/catalog/advance-promotion.ts'),
+    import('../../functions/promotion/advance-promotion.ts'),
     import('../../functions/artifacts/verify-for-promotion.ts'),
   ]);
   const step = { subject: { kind: 'artifact', artifact_id: artifact.id }, operation_id: newId() };

@@ -1,8 +1,8 @@
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { findPromotableArtifact } from '../../functions/artifacts/promotable-artifact.ts';
-import { planPromotion } from '../../functions/catalog/promotion-plan.ts';
-import { savePromotion } from '../../functions/catalog/promotion-store.ts';
-import { commit } from '../../functions/platform/commit.ts';
+import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
+import { savePromotion } from '../../functions/promotion/promotion-store.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 

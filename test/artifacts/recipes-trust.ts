@@ -3,16 +3,16 @@ import { type Command, FIRST_VERSION, onPlatform } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import type { Call } from '../api/world.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
-import { planTrustPolicy } from '../../functions/artifacts/trust-policy.ts';
-import { planRevocation } from '../../functions/artifacts/revoked-certificate.ts';
+import { planTrustPolicy } from '../../functions/trust/trust-policy.ts';
+import { planRevocation } from '../../functions/trust/revoked-certificate.ts';
 import {
   findRevokedAndHead,
   findTrustPolicyAndHead,
   saveRevoked,
   saveTrustPolicy,
 } from '../../functions/artifacts/trust-store.ts';
-import { decidingAgain } from '../../functions/platform/change.ts';
-import { commit } from '../../functions/platform/commit.ts';
+import { decidingAgain } from '../../functions/platform/data/change.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
 
 const POLICIES = '/api/v1/admin/artifacts/trust-policies';
 const REVOKED = '/api/v1/admin/artifacts/revoked-certificates';

@@ -1,9 +1,9 @@
 import type { Command } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import type { Call } from '../api/world.ts';
-import { garbageReads } from './recipes-garbage.ts';
+import { garbageReads } from '../retention/recipes-garbage.ts';
 import { lifecycleCommands, lifecycleReads } from './recipes-lifecycle.ts';
-import { publishCommands, publishReads } from './recipes-publish.ts';
+import { publishCommands, publishReads } from '../publishing/recipes-publish.ts';
 import { trustCommands, trustReads } from './recipes-trust.ts';
 
 export const artifactsCommands: Command[] = [...publishCommands, ...lifecycleCommands, ...trustCommands];

@@ -10,7 +10,7 @@ import { openRegistry } from '../../sdk/registry-access.ts';
 import { keySigner } from '../../sdk/signer.ts';
 import { openScene, type Person, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
-import { OciClient } from '../local/oci-client.ts';
+import { OciClient } from '../local/registry/oci-client.ts';
 import {
   describeContent,
   digestOf,

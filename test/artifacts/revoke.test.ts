@@ -8,7 +8,7 @@ import type { Project } from '../../functions/identity/project.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { putItem } from '../../functions/platform/table.ts';
+import { putItem } from '../../functions/platform/data/table.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Person, type Scene } from '../api/scene.ts';
 import { takeSnapshot } from '../api/snapshot.ts';

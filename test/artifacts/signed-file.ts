@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { trustPolicyKey } from '../../functions/artifacts/keys.ts';
-import { NAMESPACE } from '../../functions/artifacts/repository.ts';
-import type { TrustPolicy } from '../../functions/artifacts/trust-policy.ts';
+import { NAMESPACE } from '../../functions/storage/repository.ts';
+import type { TrustPolicy } from '../../functions/trust/trust-policy.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
 import { signDescriptor } from '../../sdk/notation.ts';
 import { keySigner } from '../../sdk/signer.ts';

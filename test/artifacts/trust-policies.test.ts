@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustHeadKey } from '../../functions/artifacts/keys.ts';
-import { REVOKED_CERTIFICATES_MAX } from '../../functions/artifacts/revoked-certificate.ts';
+import { REVOKED_CERTIFICATES_MAX } from '../../functions/trust/revoked-certificate.ts';
 import { readTrust } from '../../functions/artifacts/trust-store.ts';
-import { TRUST_POLICIES_MAX } from '../../functions/artifacts/trust-policy.ts';
+import { TRUST_POLICIES_MAX } from '../../functions/trust/trust-policy.ts';
 import { toPem } from '../../sdk/certificates.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';
-import { at, issueAuthority, issueRoot, kitOf, keyOf, publicPem } from './admission-kit.ts';
-import { builderOf } from './admission-provenance.ts';
+import { at, issueAuthority, issueRoot, kitOf, keyOf, publicPem } from '../trust/admission-kit.ts';
+import { builderOf } from '../trust/admission-provenance.ts';
 
 const POLICIES = '/api/v1/admin/artifacts/trust-policies';
 const REVOKED = '/api/v1/admin/artifacts/revoked-certificates';

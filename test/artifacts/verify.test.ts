@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
 import { dueKey, trustPolicyKey } from '../../functions/artifacts/keys.ts';
-import { signatureKeyOf } from '../../functions/artifacts/repository.ts';
+import { signatureKeyOf } from '../../functions/storage/repository.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { appKey } from '../../functions/catalog/keys.ts';
 import { newId } from '../../functions/platform/ids.ts';

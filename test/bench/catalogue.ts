@@ -4,7 +4,7 @@ import { listApps } from '../../functions/catalog/list-apps.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import type { Request } from '../../functions/platform/request.ts';
+import type { Request } from '../../functions/platform/http/request.ts';
 import { planApp } from '../catalog/entitled.ts';
 import { createControlTable, startControlTable } from '../control-table.ts';
 import { interleave, measureApart, quantile, report, type Row } from './measure.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { readAssembly } from '../../lib/local/assembly.ts';
+import { readAssembly } from '../../lib/local/template/assembly.ts';
 import { identifyWith } from '../../lib/local/resources/index.ts';
-import { Templates } from '../../lib/local/template.ts';
+import { Templates } from '../../lib/local/template/template.ts';
 import { interleave, quantile, type Row } from './measure.ts';
 
 const ROUNDS = 12;

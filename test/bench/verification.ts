@@ -1,6 +1,6 @@
 import { verify, X509Certificate } from 'node:crypto';
-import { judgeTrust } from '../../functions/artifacts/trust.ts';
-import type { Trust } from '../../functions/artifacts/trust-policy.ts';
+import { judgeTrust } from '../../functions/trust/trust.ts';
+import type { Trust } from '../../functions/trust/trust-policy.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
 import { signDescriptor } from '../../sdk/notation.ts';
 import { keySigner } from '../../sdk/signer.ts';

@@ -10,7 +10,7 @@ import { obtainToken } from '../../bin/token/obtain-token.ts';
 import { parseOptions } from '../../bin/token/options.ts';
 import { API_AUDIENCE } from '../../lib/local/oidc/clients.ts';
 import { subjectOf } from '../../lib/local/oidc/people.ts';
-import { openOidc, OWNER, refresh, VIEWER, type Oidc } from '../local/oidc-world.ts';
+import { openOidc, OWNER, refresh, VIEWER, type Oidc } from '../local/oidc/oidc-world.ts';
 
 const COMMAND = join(import.meta.dirname, '..', '..', 'bin', 'token.ts');
 

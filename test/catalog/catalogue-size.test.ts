@@ -11,7 +11,7 @@ import {
 } from '../../functions/catalog/keys.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
-import { controlTable, type Item } from '../../functions/platform/table.ts';
+import { controlTable, type Item } from '../../functions/platform/data/table.ts';
 import type { RouteKey } from '../../functions/routes.ts';
 import { DEEP } from '../deep.ts';
 import type { Body } from '../api/recipe.ts';

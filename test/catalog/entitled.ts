@@ -2,7 +2,7 @@ import type { App } from '../../functions/catalog/app.ts';
 import { saveApp } from '../../functions/catalog/app-store.ts';
 import { planEntitlement, type PutEntitlement } from '../../functions/catalog/entitlement.ts';
 import { saveEntitlement } from '../../functions/catalog/entitlement-store.ts';
-import { commit } from '../../functions/platform/commit.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 
 /** What a place says of an app, made with the domain's own rules and writes but not by a call. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ENTITLEMENTS_MAX, planEntitlement } from '../../functions/catalog/entitlement.ts';
 import { orgEntitlementsKey, projectEntitlementsKey } from '../../functions/catalog/keys.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { auditKey, outboxKey } from '../../functions/platform/keys.ts';
+import { auditKey, outboxKey } from '../../functions/platform/data/keys.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Person, type Scene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type App, VERSION_STATUSES, type VersionStatus } from '../../functions/catalog/app.ts';
-import { isFailing, tallyOf } from '../../functions/catalog/canary-guard.ts';
-import type { Promotion } from '../../functions/catalog/promotion.ts';
-import { requireGates } from '../../functions/catalog/promotion-steps.ts';
+import { isFailing, tallyOf } from '../../functions/promotion/canary-guard.ts';
+import type { Promotion } from '../../functions/promotion/promotion.ts';
+import { requireGates } from '../../functions/promotion/promotion-steps.ts';
 import { requireBound, requireReady } from '../../functions/catalog/readiness.ts';
 import {
   auditMove,

@@ -12,7 +12,7 @@ import {
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { startDynamoDb, type DynamoDbEngine } from '../../lib/local/engines/dynamodb.ts';
 import { createControlTable } from '../control-table.ts';
-import { openAwsServices } from '../local/aws-services-world.ts';
+import { openAwsServices } from '../local/services/aws-services-world.ts';
 
 /** An engine as functions meet it: behind the front door. */
 export async function openEngine(options: { engine: DynamoDbEngine; dataDir?: string }) {

@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DYNAMODB_ENGINES } from '../../lib/local/engines/dynamodb.ts';
-import { failure } from '../local/aws-services-world.ts';
+import { failure } from '../local/services/aws-services-world.ts';
 import {
   createContractTable,
   openEngine,

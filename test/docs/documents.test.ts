@@ -11,7 +11,7 @@ import { docsEndpoints } from '../../functions/docs/endpoints.ts';
 import { fieldsOf, rulesOf } from '../../functions/docs/fields.ts';
 import { renderPage } from '../../functions/docs/page.ts';
 import { createContext } from '../../functions/platform/context.ts';
-import type { Request } from '../../functions/platform/request.ts';
+import type { Request } from '../../functions/platform/http/request.ts';
 import { routes } from '../../functions/routes.ts';
 import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { ROOT } from '../../lib/bundle.ts';

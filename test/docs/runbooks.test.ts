@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LIFECYCLE_STATES, TRUST_STATES } from '../../functions/artifacts/artifact.ts';
 import { ProjectAppView } from '../../functions/catalog/launchability.ts';
-import { STEPS } from '../../functions/catalog/promotion.ts';
+import { STEPS } from '../../functions/promotion/promotion.ts';
 import { SUBMISSION_STATUSES } from '../../functions/manifests/submission.ts';
 import { PROBLEMS } from '../../functions/platform/errors.ts';
 import { ROOT } from '../../lib/bundle.ts';

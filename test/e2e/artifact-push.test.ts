@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type DockerCli, dockerCli, importBusybox } from '../local/container-image.ts';
+import { type DockerCli, dockerCli, importBusybox } from '../local/engines/container-image.ts';
 import { call, createPlace, done, type Place } from './people.ts';
 import { findShownSecrets } from './planted-secrets.ts';
 

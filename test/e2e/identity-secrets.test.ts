@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { LIMITS } from '../../functions/platform/rates.ts';
+import { LIMITS } from '../../functions/platform/rates/rates.ts';
 import { until } from '../until.ts';
 import {
   type Account,

@@ -2,8 +2,8 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { v7 } from 'uuid';
 import { epochSeconds, secondsAfter } from '../../functions/platform/clock.ts';
-import { feedHeadKey, OUTBOX_KIND, outboxKey, outboxShard } from '../../functions/platform/keys.ts';
-import { dispatchedKey } from '../../functions/relay/keys.ts';
+import { feedHeadKey, OUTBOX_KIND, outboxKey, outboxShard } from '../../functions/platform/data/keys.ts';
+import { dispatchedKey } from '../../functions/events/keys.ts';
 import type { ReadyFile } from '../e2e/platform-copy.ts';
 import { readCredentials } from '../e2e/signed-fetch.ts';
 

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
 import { runSelftest } from '../../bin/selftest/run-selftest.ts';
-import type { Template } from '../../lib/local/template.ts';
+import type { Template } from '../../lib/local/template/template.ts';
 import { DEEP } from '../deep.ts';
 import { type PlatformCopy, startCopy } from '../e2e/platform-copy.ts';
 import { readCredentials } from '../e2e/signed-fetch.ts';

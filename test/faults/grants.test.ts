@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { runSelftest, type SelftestOutcome } from '../../bin/selftest/run-selftest.ts';
-import type { Template, TemplateResource } from '../../lib/local/template.ts';
+import type { Template, TemplateResource } from '../../lib/local/template/template.ts';
 import { DEEP } from '../deep.ts';
 import { startCopy, type PlatformCopy } from '../e2e/platform-copy.ts';
 import { readCredentials } from '../e2e/signed-fetch.ts';

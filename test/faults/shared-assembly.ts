@@ -2,7 +2,7 @@ import { chmodSync, cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { synthesize } from '../../lib/local/synthesize.ts';
+import { synthesize } from '../../lib/local/template/synthesize.ts';
 import { SYNTHESIZED } from '../e2e/shared-platform.ts';
 
 declare module 'vitest' {

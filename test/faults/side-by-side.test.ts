@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
-import { PORT_DEFAULT } from '../../lib/local/options.ts';
+import { PORT_DEFAULT } from '../../lib/local/system/options.ts';
 import { startCopy, type ReadyFile } from '../e2e/platform-copy.ts';
 import { until } from '../until.ts';
 import { childrenOf } from './processes.ts';

@@ -7,8 +7,8 @@ import { revokeInvitation } from '../../functions/identity/revoke-invitation.ts'
 import { removeInvitation } from '../../functions/identity/invitation-store.ts';
 import type { Invitation } from '../../functions/identity/invitation.ts';
 import { invitationKey, memberKey } from '../../functions/identity/keys.ts';
-import { commit } from '../../functions/platform/commit.ts';
-import { orgKey, userKey } from '../../functions/platform/keys.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
+import { orgKey, userKey } from '../../functions/platform/data/keys.ts';
 import { type OrgWorld, openOrgWorld } from './org-world.ts';
 
 let world: OrgWorld;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOrg } from '../../functions/identity/create-org.ts';
 import { getMe } from '../../functions/identity/get-me.ts';
-import { userKey } from '../../functions/platform/keys.ts';
+import { userKey } from '../../functions/platform/data/keys.ts';
 import { ROLES } from '../../functions/platform/permissions.ts';
 import { type OrgWorld, openOrgWorld, PLATFORM_ADMIN } from './org-world.ts';
 

@@ -5,7 +5,7 @@ import { putProjectMember } from '../../functions/identity/put-project-member.ts
 import { removeOrgMember } from '../../functions/identity/remove-org-member.ts';
 import { removeProjectMember } from '../../functions/identity/remove-project-member.ts';
 import { ORG_ROLES, PROJECT_ROLES } from '../../functions/platform/permissions.ts';
-import { orgKey, projectKey, userKey } from '../../functions/platform/keys.ts';
+import { orgKey, projectKey, userKey } from '../../functions/platform/data/keys.ts';
 import { type Answer, type Body, type OrgWorld, openOrgWorld, type Person } from './org-world.ts';
 
 // What a person holds, what the places list and how many admins are counted are kept apart, so that each is read by

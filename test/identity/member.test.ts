@@ -9,8 +9,8 @@ import { PLACES_MAX, takeFromOrg } from '../../functions/identity/member.ts';
 import { findUser, saveMembership } from '../../functions/identity/member-store.ts';
 import { memberKey } from '../../functions/identity/keys.ts';
 import type { User } from '../../functions/identity/user.ts';
-import { commit } from '../../functions/platform/commit.ts';
-import { orgKey, projectKey, userKey } from '../../functions/platform/keys.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
+import { orgKey, projectKey, userKey } from '../../functions/platform/data/keys.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { type Answer, type Asking, type OrgWorld, openOrgWorld, type Person } from './org-world.ts';
 

@@ -6,14 +6,14 @@ import { acceptInvitation } from '../../functions/identity/accept-invitation.ts'
 import { createInvitation } from '../../functions/identity/create-invitation.ts';
 import { createProject } from '../../functions/identity/create-project.ts';
 import type { Actor } from '../../functions/platform/actor.ts';
-import { OrgFact, ProjectFact } from '../../functions/platform/authority.ts';
+import { OrgFact, ProjectFact } from '../../functions/platform/auth/authorize.ts';
 import { createContext } from '../../functions/platform/context.ts';
-import type { Endpoint } from '../../functions/platform/endpoint.ts';
+import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { auditKey, orgKey, outboxKey, projectKey, userKey } from '../../functions/platform/keys.ts';
+import { auditKey, orgKey, outboxKey, projectKey, userKey } from '../../functions/platform/data/keys.ts';
 import type { Grant } from '../../functions/platform/permissions.ts';
-import type { Key } from '../../functions/platform/table.ts';
+import type { Key } from '../../functions/platform/data/table.ts';
 import * as v from 'valibot';
 import { startControlTable } from '../control-table.ts';
 

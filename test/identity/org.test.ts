@@ -3,7 +3,7 @@ import { createOrg } from '../../functions/identity/create-org.ts';
 import { getOrg } from '../../functions/identity/get-org.ts';
 import { listOrgs } from '../../functions/identity/list-orgs.ts';
 import { renameOrg } from '../../functions/identity/rename-org.ts';
-import { orgKey, userKey } from '../../functions/platform/keys.ts';
+import { orgKey, userKey } from '../../functions/platform/data/keys.ts';
 import { orgSlugKey } from '../../functions/identity/keys.ts';
 import { type OrgWorld, openOrgWorld, PLATFORM_ADMIN } from './org-world.ts';
 

@@ -8,8 +8,8 @@ import { unarchiveProject } from '../../functions/identity/unarchive-project.ts'
 import { planProject } from '../../functions/identity/project.ts';
 import { saveArchived } from '../../functions/identity/project-store.ts';
 import { projectSlugKey } from '../../functions/identity/keys.ts';
-import { commit } from '../../functions/platform/commit.ts';
-import { projectKey } from '../../functions/platform/keys.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
+import { projectKey } from '../../functions/platform/data/keys.ts';
 import { type OrgWorld, openOrgWorld } from './org-world.ts';
 
 let world: OrgWorld;

@@ -9,7 +9,7 @@ import { getServiceAccount } from '../../functions/identity/get-service-account.
 import { listServiceAccounts } from '../../functions/identity/list-service-accounts.ts';
 import { rotateServiceAccountKey } from '../../functions/identity/rotate-service-account-key.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
-import type { Endpoint } from '../../functions/platform/endpoint.ts';
+import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
 import { type Answer, codeOf, openSigningWorld, project, type SigningWorld } from './signing-world.ts';
 
 let world: SigningWorld;

@@ -6,10 +6,10 @@ import { disableServiceAccount } from '../../functions/identity/disable-service-
 import { mintToken } from '../../functions/identity/mint-token.ts';
 import { rotateServiceAccountKey } from '../../functions/identity/rotate-service-account-key.ts';
 import { rawSignature } from '../../functions/identity/sign-token.ts';
-import { authorize } from '../../functions/platform/authority.ts';
+import { authorize } from '../../functions/platform/auth/authorize.ts';
 import { kms } from '../../functions/platform/clients.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
-import { type PlatformKey, platformKeys } from '../../functions/platform/token-keys.ts';
+import { type PlatformKey, platformKeys } from '../../functions/platform/auth/token-keys.ts';
 import { openTokenIssuer, type TokenIssuer } from '../platform/token-issuer.ts';
 import { ISSUER, openSigningWorld, project, type SigningWorld } from './signing-world.ts';
 import {

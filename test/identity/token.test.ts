@@ -8,8 +8,8 @@ import { enableServiceAccount } from '../../functions/identity/enable-service-ac
 import { mintToken } from '../../functions/identity/mint-token.ts';
 import { rotateServiceAccountKey } from '../../functions/identity/rotate-service-account-key.ts';
 import { readTtl } from '../../functions/identity/token.ts';
-import { authorize } from '../../functions/platform/authority.ts';
-import { problemOf } from '../../functions/platform/problem.ts';
+import { authorize } from '../../functions/platform/auth/authorize.ts';
+import { problemOf } from '../../functions/platform/http/problem.ts';
 import {
   type Answer,
   codeOf,

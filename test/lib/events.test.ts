@@ -129,7 +129,7 @@ describe('the relay', () => {
   test('is made of its own files, the sockets’ and the kernel’s, and few of them', () => {
     const { metafile } = buildSync({
       absWorkingDir: ROOT,
-      entryPoints: ['functions/relay/relay-events.ts'],
+      entryPoints: ['functions/events/relay-events.ts'],
       bundle: true,
       platform: 'node',
       format: 'esm',
@@ -150,7 +150,7 @@ test('a consumer of a stream says how many records it takes at once, gathered fo
   onTestFinished(() => rmSync(outdir, { recursive: true }));
   const stack = new Stack(new App({ outdir }), 'Probe');
   new StreamConsumer(stack, 'Consumer', {
-    entry: 'functions/relay/relay-events.ts',
+    entry: 'functions/events/relay-events.ts',
     description: 'Reads a stream.',
     table: new Table(stack, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },

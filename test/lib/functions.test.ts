@@ -6,7 +6,7 @@ import { VARIABLES } from '../../functions/platform/environment.ts';
 import { routes, tables } from '../../functions/routes.ts';
 import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { ROOT } from '../../lib/bundle.ts';
-import { synthesize } from '../../lib/local/synthesize.ts';
+import { synthesize } from '../../lib/local/template/synthesize.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { bundleOf, ofType, readResources, type Resource, synthesizedApp } from './synthesized.ts';
 

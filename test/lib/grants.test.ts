@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ASSERTION_PARTITIONS } from '../../functions/identity/service-account-keys.ts';
-import { AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS } from '../../functions/platform/keys.ts';
+import {
+  AUDIT_PARTITIONS,
+  OUTBOX_PARTITIONS,
+  RECEIPT_PARTITIONS,
+} from '../../functions/platform/data/keys.ts';
 import { ANY_RESOURCE, PREFIXES } from '../../lib/wildcards.ts';
 import { ofType, synthesizedApp } from './synthesized.ts';
 

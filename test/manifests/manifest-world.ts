@@ -1,6 +1,6 @@
 import { appKey, manifestKey, versionKey } from '../../functions/catalog/keys.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { auditKey, outboxKey } from '../../functions/platform/keys.ts';
+import { auditKey, outboxKey } from '../../functions/platform/data/keys.ts';
 import type { RouteKey } from '../../functions/routes.ts';
 import { openScene, type Person } from '../api/scene.ts';
 import { type Answer, type Call, openWorld } from '../api/world.ts';

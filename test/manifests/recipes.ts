@@ -6,7 +6,7 @@ import { planSubmission, type Submission } from '../../functions/manifests/submi
 import { insertSubmission } from '../../functions/manifests/submission-store.ts';
 import { subjectOfVersion, type Version } from '../../functions/catalog/version.ts';
 import type { Project } from '../../functions/identity/project.ts';
-import { commit } from '../../functions/platform/commit.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import {
   type Command,

@@ -6,7 +6,7 @@ import { readManifest } from '../../functions/manifests/manifest.ts';
 import { planRegistration } from '../../functions/manifests/registration.ts';
 import { saveRegistration } from '../../functions/manifests/registration-store.ts';
 import { requireManifest } from '../../functions/manifests/sent-manifest.ts';
-import { commit } from '../../functions/platform/commit.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import type { Person } from '../api/scene.ts';

@@ -3,21 +3,21 @@ import type { Mutant } from './mutant.ts';
 export const platform: Mutant[] = [
   {
     what: 'what authorization remembers never expires, so a disabled account works for ever',
-    file: 'functions/platform/facts.ts',
+    file: 'functions/platform/auth/authorization-cache.ts',
     from: 'fact !== undefined && nowMs - fact.loadedAtMs < keptMs()',
     to: 'fact !== undefined',
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
     what: 'what DynamoDB was too busy to read is taken for absent, so a caller loses their roles',
-    file: 'functions/platform/facts.ts',
+    file: 'functions/platform/auth/authorization-cache.ts',
     from: "if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');",
     to: '',
     noticedBy: ['test/platform/authority.test.ts'],
   },
   {
     what: 'what was just given is refused for seconds, because a refusal rests on what is remembered',
-    file: 'functions/platform/authority.ts',
+    file: 'functions/platform/auth/authorize.ts',
     from: `    facts.forget(keys);
 `,
     to: '',
@@ -25,14 +25,14 @@ export const platform: Mutant[] = [
   },
   {
     what: 'the token of a disabled service account is accepted',
-    file: 'functions/platform/authority.ts',
+    file: 'functions/platform/auth/authorize.ts',
     from: "!account.success || account.output.status !== 'active'",
     to: '!account.success',
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
     what: 'a token of a signing key that was rotated out long ago is accepted',
-    file: 'functions/platform/authority.ts',
+    file: 'functions/platform/auth/authorize.ts',
     from: 'token.keyId !== undefined && !isLiveKey(token.keyId, signing, now())',
     to: 'token.keyId === undefined && !isLiveKey(token.keyId, signing, now())',
     noticedBy: ['test/identity/signing.test.ts'],
@@ -57,28 +57,28 @@ export const platform: Mutant[] = [
   },
   {
     what: 'an address that nobody verified counts as the caller’s',
-    file: 'functions/platform/tokens.ts',
+    file: 'functions/platform/auth/tokens.ts',
     from: 'email !== undefined && email_verified === true',
     to: 'email !== undefined',
     noticedBy: ['test/platform/tokens.test.ts'],
   },
   {
     what: 'a token that a Cognito pool issued for another client is accepted',
-    file: 'functions/platform/tokens.ts',
+    file: 'functions/platform/auth/tokens.ts',
     from: "claims['client_id'] !== issuer.audience)",
     to: "claims['client_id'] === undefined)",
     noticedBy: ['test/identity/token-corpus.test.ts'],
   },
   {
     what: 'a token may be good for years',
-    file: 'functions/platform/tokens.ts',
+    file: 'functions/platform/auth/tokens.ts',
     from: 'iat < exp && exp - iat <= LIFETIME_SECONDS_MAX',
     to: 'iat < exp',
     noticedBy: ['test/identity/token-corpus.test.ts'],
   },
   {
     what: 'a call is never counted, so no caller meets a limit',
-    file: 'functions/platform/rates.ts',
+    file: 'functions/platform/rates/rates.ts',
     from: `  for (const { name, caller, standing } of counted) buckets[name].spend(caller, standing, nowMs);
 `,
     to: '',
@@ -86,7 +86,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'callers with a token meet no limit at all',
-    file: 'functions/platform/api.ts',
+    file: 'functions/platform/http/api.ts',
     from: `  Object.assign(headers, limitCaller(known));
 `,
     to: '',
@@ -94,7 +94,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'anybody may try credentials as often as they like',
-    file: 'functions/platform/public-api.ts',
+    file: 'functions/platform/http/public-api.ts',
     from: `  Object.assign(headers, limitSource(event.routeKey, sourceIp, ctx.now()));
 `,
     to: '',
@@ -102,7 +102,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'a route that asks for a permission is open in a function of public routes',
-    file: 'functions/platform/public-api.ts',
+    file: 'functions/platform/http/public-api.ts',
     from: `  if (requirement !== 'public') throw refuse('auth.missing');
 `,
     to: '',
@@ -110,7 +110,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'a body of any size is read',
-    file: 'functions/platform/request.ts',
+    file: 'functions/platform/http/request.ts',
     from: `  if (bytes.length > BODY_BYTES_MAX) throw refuse('request.too_large');
 `,
     to: '',
@@ -118,7 +118,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'an If-Match that cannot be read is passed over, and the change overwrites somebody else’s',
-    file: 'functions/platform/request.ts',
+    file: 'functions/platform/http/request.ts',
     from: `  if (version === undefined) throw refuse('precondition.failed');
 `,
     to: `  if (version === undefined) return undefined;
@@ -127,14 +127,14 @@ export const platform: Mutant[] = [
   },
   {
     what: 'a version that has passed is as good as the present one',
-    file: 'functions/platform/precondition.ts',
+    file: 'functions/platform/http/precondition.ts',
     from: 'ifMatch !== current.version',
     to: 'ifMatch > current.version',
     noticedBy: ['test/identity/service-account.test.ts'],
   },
   {
     what: 'another request with the same idempotency key gets the answer of the first',
-    file: 'functions/platform/receipts.ts',
+    file: 'functions/platform/http/receipts.ts',
     from: `  if (receipt.fingerprint !== fingerprintOf(request)) return 'other_body';
 `,
     to: '',
@@ -142,14 +142,14 @@ export const platform: Mutant[] = [
   },
   {
     what: 'the same request about another thing gets the answer about the first, and nothing is done',
-    file: 'functions/platform/receipts.ts',
+    file: 'functions/platform/http/receipts.ts',
     from: '[route, params, query, bodyText]',
     to: '[route, query, bodyText]',
     noticedBy: ['test/platform/command.test.ts'],
   },
   {
     what: 'a receipt that has expired but was not yet removed still answers',
-    file: 'functions/platform/receipts.ts',
+    file: 'functions/platform/http/receipts.ts',
     from: `  if (receipt.expires_at <= epochSeconds(now)) return 'none';
 `,
     to: '',
@@ -157,42 +157,42 @@ export const platform: Mutant[] = [
   },
   {
     what: 'in the second a receipt expires its key can neither be used again nor be answered',
-    file: 'functions/platform/receipts.ts',
+    file: 'functions/platform/http/receipts.ts',
     from: "'attribute_not_exists(pk) OR expires_at <= :now'",
     to: "'attribute_not_exists(pk) OR expires_at < :now'",
     noticedBy: ['test/platform/command.test.ts'],
   },
   {
     what: 'two requests with one idempotency key at once both happen',
-    file: 'functions/platform/receipts.ts',
+    file: 'functions/platform/http/receipts.ts',
     from: "'attribute_not_exists(pk) OR expires_at <= :now'",
     to: "'attribute_not_exists(pk) OR expires_at >= :now'",
     noticedBy: ['test/identity/service-account.test.ts'],
   },
   {
     what: 'the secret of an answer can be had again for a day instead of ten minutes',
-    file: 'functions/platform/receipts.ts',
+    file: 'functions/platform/http/receipts.ts',
     from: 'SECRETS_KEPT_SECONDS = 10 * 60',
     to: 'SECRETS_KEPT_SECONDS = 24 * 3600',
     noticedBy: ['test/platform/command.test.ts'],
   },
   {
     what: 'a receipt keeps the secrets of an answer readable',
-    file: 'functions/platform/receipts.ts',
+    file: 'functions/platform/http/receipts.ts',
     from: 'body: JSON.stringify(reply.body),',
     to: 'body: JSON.stringify({ ...reply.body, ...reply.secrets }),',
     noticedBy: ['test/identity/service-account.test.ts'],
   },
   {
     what: 'a caller gets the answer to somebody else’s request with the same idempotency key',
-    file: 'functions/platform/keys.ts',
+    file: 'functions/platform/data/keys.ts',
     from: '`${actor}\\n${idempotencyKey}`',
     to: 'idempotencyKey',
     noticedBy: ['test/api/idempotency.test.ts'],
   },
   {
     what: 'DynamoDB being out of reach is taken for a race and told as a conflict',
-    file: 'functions/platform/commit.ts',
+    file: 'functions/platform/data/commit.ts',
     from: `    if (write === undefined && !reasons.includes('TransactionConflict')) throw error;
 `,
     to: '',
@@ -200,42 +200,42 @@ export const platform: Mutant[] = [
   },
   {
     what: 'of several things that changed at once the audit tells the first alone',
-    file: 'functions/platform/change.ts',
+    file: 'functions/platform/data/change.ts',
     from: '[change, ...(change.also ?? [])]',
     to: '[change]',
     noticedBy: ['test/artifacts/revoke.test.ts'],
   },
   {
     what: 'an event may be too large to be pushed to a socket',
-    file: 'functions/platform/outbox.ts',
+    file: 'functions/platform/data/outbox.ts',
     from: 'JSON.stringify(event).length > EVENT_CHARACTERS_MAX',
     to: 'JSON.stringify(event).length > EVENT_CHARACTERS_MAX * 100',
     noticedBy: ['test/platform/command.test.ts'],
   },
   {
     what: 'a message that fails is lost',
-    file: 'functions/platform/consumer.ts',
+    file: 'functions/platform/workflow/consumer.ts',
     from: 'return settle(ctx, record, error);',
     to: 'return (await settle(ctx, record, error)) || true;',
     noticedBy: ['test/platform/consumer.test.ts'],
   },
   {
     what: 'a message is given up after a few deliveries though what it needs was only away',
-    file: 'functions/platform/redelivery.ts',
+    file: 'functions/platform/workflow/redelivery.ts',
     from: 'isOutage ? ageSeconds >= AGE_SECONDS_MAX : deliveries >= DELIVERIES_MAX',
     to: 'deliveries >= DELIVERIES_MAX',
     noticedBy: ['test/platform/consumer.test.ts'],
   },
   {
     what: 'a message that always fails comes again for hours',
-    file: 'functions/platform/outage.ts',
+    file: 'functions/platform/workflow/outage.ts',
     from: 'return isPassing(error) || isDenied(error);',
     to: 'return error !== undefined;',
     noticedBy: ['test/platform/consumer.test.ts'],
   },
   {
     what: 'a reaction is told of an event that does not say what its kind says',
-    file: 'functions/platform/reactions.ts',
+    file: 'functions/platform/workflow/reactions.ts',
     from: 'const data = v.parse(reacting.kind.schema, event.data);',
     to: 'const { data } = event;',
     noticedBy: ['test/platform/reactions.test.ts'],
@@ -249,14 +249,14 @@ export const platform: Mutant[] = [
   },
   {
     what: 'a trace ends where an event is said',
-    file: 'functions/platform/change.ts',
+    file: 'functions/platform/data/change.ts',
     from: '        traceparent: ctx.traceparent,\n',
     to: '',
-    noticedBy: ['test/catalog/promotion-workflow.test.ts'],
+    noticedBy: ['test/promotion/promotion-workflow.test.ts'],
   },
   {
     what: 'what the sweep of the outbox looks for is not to be found',
-    file: 'functions/platform/outbox.ts',
+    file: 'functions/platform/data/outbox.ts',
     from: 'gsi1pk: outboxShard(place),',
     to: 'gsi1pk: outboxShard(event.event_id),',
     noticedBy: ['test/platform/outbox.test.ts'],
@@ -270,14 +270,14 @@ export const platform: Mutant[] = [
   },
   {
     what: 'an unknown error shows its message to the caller',
-    file: 'functions/platform/problem.ts',
+    file: 'functions/platform/http/problem.ts',
     from: '...(refusal?.detail && { detail: refusal.detail })',
     to: '...(error instanceof Error && { detail: error.message })',
     noticedBy: ['test/platform/problem.test.ts'],
   },
   {
     what: 'a workflow does not try again what may succeed in a moment',
-    file: 'functions/platform/task.ts',
+    file: 'functions/platform/workflow/task.ts',
     from: 'isPassing(error) ?',
     to: '!isPassing(error) ?',
     noticedBy: ['test/platform/consumer.test.ts'],
@@ -298,7 +298,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'what a batch left unread is taken for absent, so a member seems to be a stranger',
-    file: 'functions/platform/rows.ts',
+    file: 'functions/platform/data/rows.ts',
     from: `  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
 `,
     to: '',
@@ -313,21 +313,21 @@ export const platform: Mutant[] = [
   },
   {
     what: 'an idempotency key may be of any length',
-    file: 'functions/platform/request.ts',
+    file: 'functions/platform/http/request.ts',
     from: '{1,255}$/',
     to: '+$/',
     noticedBy: ['test/platform/api.test.ts'],
   },
   {
     what: 'what a token or an invitation led to is told on the platform, not in the project it belongs to',
-    file: 'functions/platform/change.ts',
+    file: 'functions/platform/data/change.ts',
     from: 'const place = change.place ?? {',
     to: 'const place = {',
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
     what: 'the audit does not tell from where a change was made',
-    file: 'functions/platform/change.ts',
+    file: 'functions/platform/data/change.ts',
     from: `      source_ip: ctx.sourceIp,
 `,
     to: '',
@@ -335,14 +335,14 @@ export const platform: Mutant[] = [
   },
   {
     what: 'whoever’s subject is a part of an administrator’s is an administrator of the platform',
-    file: 'functions/platform/authority.ts',
+    file: 'functions/platform/auth/authorize.ts',
     from: "environment('PLATFORM_ADMINS').split(',').includes",
     to: "environment('PLATFORM_ADMINS').includes",
     noticedBy: ['test/platform/authority.test.ts'],
   },
   {
     what: 'a refusal that somebody must hear of is not counted, so no alarm goes off',
-    file: 'functions/platform/endpoint.ts',
+    file: 'functions/platform/http/endpoint.ts',
     from: `        countRefusal(ctx.log, change.refusal.code);
 `,
     to: '',
@@ -350,7 +350,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'an execution that could not be started counts as started',
-    file: 'functions/platform/workflow.ts',
+    file: 'functions/platform/workflow/workflow.ts',
     from: 'if (!isNamed(error, ...harmless)) throw error;',
     to: 'if (harmless.length === 0) throw error;',
     noticedBy: ['test/platform/workflow.test.ts'],

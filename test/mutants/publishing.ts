@@ -71,6 +71,6 @@ export const publishing: Mutant[] = [
     file: 'functions/publishing/intent-store.ts',
     from: '(project_id = :project AND (attribute_not_exists(collecting_until) OR collecting_until < :now))',
     to: '(project_id = :project AND created_at <= :now)',
-    noticedBy: ['test/artifacts/garbage-collection.test.ts'],
+    noticedBy: ['test/retention/garbage-collection.test.ts'],
   },
 ];

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { secondsAfter } from '../../functions/platform/clock.ts';
 import { createContext } from '../../functions/platform/context.ts';
-import { command, type Reply } from '../../functions/platform/endpoint.ts';
+import { command, type Reply } from '../../functions/platform/http/endpoint.ts';
 import { refuse } from '../../functions/platform/errors.ts';
-import { auditKey, PLATFORM } from '../../functions/platform/keys.ts';
-import type { Request } from '../../functions/platform/request.ts';
-import { controlTable } from '../../functions/platform/table.ts';
+import { auditKey, PLATFORM } from '../../functions/platform/data/keys.ts';
+import type { Request } from '../../functions/platform/http/request.ts';
+import { controlTable } from '../../functions/platform/data/table.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 
 const begun = new Date('2026-11-20T12:00:00.000Z');

@@ -3,10 +3,10 @@ import { PurgeQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@a
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqs } from '../../functions/platform/clients.ts';
-import { queueConsumer } from '../../functions/platform/consumer.ts';
+import { queueConsumer } from '../../functions/platform/workflow/consumer.ts';
 import { refuse } from '../../functions/platform/errors.ts';
-import { deliveryAfter, DELIVERIES_LIMIT } from '../../functions/platform/redelivery.ts';
-import { task } from '../../functions/platform/task.ts';
+import { deliveryAfter, DELIVERIES_LIMIT } from '../../functions/platform/workflow/redelivery.ts';
+import { task } from '../../functions/platform/workflow/task.ts';
 import { type Queues, startQueues } from '../queues.ts';
 
 const Body = v.strictObject({ id: v.string() });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
-import { OUTBOX_SHARDS, outboxShard } from '../../functions/platform/keys.ts';
-import { insertOutbox } from '../../functions/platform/outbox.ts';
+import { OUTBOX_SHARDS, outboxShard } from '../../functions/platform/data/keys.ts';
+import { insertOutbox } from '../../functions/platform/data/outbox.ts';
 
 process.env['CONTROL_TABLE'] = 'control';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { PROBLEMS, type ProblemCode, refuse } from '../../functions/platform/errors.ts';
 import { parse } from '../../functions/platform/parse.ts';
-import { problemOf } from '../../functions/platform/problem.ts';
+import { problemOf } from '../../functions/platform/http/problem.ts';
 
 const codes = Object.keys(PROBLEMS) as ProblemCode[];
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Context } from '../../functions/platform/context.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
-import { type Limit, standingOf, windowMsOf } from '../../functions/platform/rate-bucket.ts';
-import { Buckets } from '../../functions/platform/rate-buckets.ts';
-import { networkOf } from '../../functions/platform/rate-source.ts';
-import { LIMITS, limitCaller, limitSource } from '../../functions/platform/rates.ts';
+import { type Limit, standingOf, windowMsOf } from '../../functions/platform/rates/rate-bucket.ts';
+import { Buckets } from '../../functions/platform/rates/rate-buckets.ts';
+import { networkOf } from '../../functions/platform/rates/rate-source.ts';
+import { LIMITS, limitCaller, limitSource } from '../../functions/platform/rates/rates.ts';
 
 const NOON_MS = Date.parse('2026-11-02T12:00:00Z');
 

@@ -1,11 +1,11 @@
 import type { SQSEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { commit } from '../../functions/platform/commit.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
 import { event, type EventOf } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { insertOutbox } from '../../functions/platform/outbox.ts';
-import { on, reactions } from '../../functions/platform/reactions.ts';
+import { insertOutbox } from '../../functions/platform/data/outbox.ts';
+import { on, reactions } from '../../functions/platform/workflow/reactions.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 
 const CupFilled = event('test.cup_filled', 1, v.object({ cup_id: v.string() }));

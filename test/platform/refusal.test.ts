@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { command } from '../../functions/platform/endpoint.ts';
+import { command } from '../../functions/platform/http/endpoint.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { refuse } from '../../functions/platform/errors.ts';
-import type { Request } from '../../functions/platform/request.ts';
+import type { Request } from '../../functions/platform/http/request.ts';
 import { openWorld, type World } from '../api/world.ts';
 
 let world: World;

@@ -24,7 +24,7 @@ afterAll(() => {
 /** As in a function that has just started. */
 beforeEach(async () => {
   vi.resetModules();
-  const tokens = await import('../../functions/platform/tokens.ts');
+  const tokens = await import('../../functions/platform/auth/tokens.ts');
   verify = (authorization) => tokens.verifyToken(authorization, now);
   userIdOf = tokens.userIdOf;
   people.answer('keys');

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { startExecution } from '../../functions/platform/workflow.ts';
-import { openStepFunctionsWorld } from '../local/step-functions-world.ts';
+import { startExecution } from '../../functions/platform/workflow/workflow.ts';
+import { openStepFunctionsWorld } from '../local/step-functions/step-functions-world.ts';
 
 let world: Awaited<ReturnType<typeof openStepFunctionsWorld>>;
 let machineArn: string;

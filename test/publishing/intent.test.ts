@@ -1,15 +1,15 @@
 import { DescribeRepositoriesCommand, ECRClient } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { judgeUnwrap, unwrapped } from '../../functions/publishing/intent.ts';
-import { planTrustPolicy } from '../../functions/artifacts/trust-policy.ts';
+import { planTrustPolicy } from '../../functions/trust/trust-policy.ts';
 import { findTrustPolicyAndHead, saveTrustPolicy } from '../../functions/artifacts/trust-store.ts';
 import type { Project } from '../../functions/identity/project.ts';
-import { commit } from '../../functions/platform/commit.ts';
+import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
 import { openScene, type Person, type Scene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';
-import { announce } from '../artifacts/recipes-publish.ts';
+import { announce } from './recipes-publish.ts';
 
 const INTENTS = 'POST /api/v1/projects/{project_id}/app-artifacts/publish-intents';
 const UNWRAP = `${INTENTS}/{intent_id}/unwrap`;

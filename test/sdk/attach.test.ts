@@ -9,8 +9,8 @@ import { digestOf, referrersTag, type ReferrersIndex } from '../../sdk/oci.ts';
 import { signProvenance } from '../../sdk/provenance.ts';
 import { openRegistry, type RegistryAccess } from '../../sdk/registry-access.ts';
 import { keySigner } from '../../sdk/signer.ts';
-import { openEcrWorld, PULL, PUSH, type EcrWorld } from '../local/ecr-world.ts';
-import { OciClient } from '../local/oci-client.ts';
+import { openEcrWorld, PULL, PUSH, type EcrWorld } from '../local/registry/ecr-world.ts';
+import { OciClient } from '../local/registry/oci-client.ts';
 
 const signer = keySigner(createDevelopmentChain({ organisation: 'Example' }));
 const provenanceOf = (digest: string) =>

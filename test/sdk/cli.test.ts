@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { CreateRepositoryCommand } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
-import { openEcrWorld, PUSH, type EcrWorld } from '../local/ecr-world.ts';
-import { OciClient } from '../local/oci-client.ts';
+import { openEcrWorld, PUSH, type EcrWorld } from '../local/registry/ecr-world.ts';
+import { OciClient } from '../local/registry/oci-client.ts';
 import { gpuaas, spawnGpuaas } from './command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-'));

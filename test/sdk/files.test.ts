@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CODE_SIGNING, issueCertificate, toPem } from '../../sdk/certificates.ts';
 import { describeFile, uploadFile, type FileIntent } from '../../sdk/files.ts';
 import { inspectEnvelope } from '../../sdk/inspect-envelope.ts';
-import { openAwsServices, type AwsServices } from '../local/aws-services-world.ts';
+import { openAwsServices, type AwsServices } from '../local/services/aws-services-world.ts';
 import { spawnGpuaas } from './command.ts';
 
 const Bucket = 'artifacts';

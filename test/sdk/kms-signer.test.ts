@@ -10,7 +10,7 @@ import { inspectEnvelope } from '../../sdk/inspect-envelope.ts';
 import { kmsSigner } from '../../sdk/kms-signer.ts';
 import { signDescriptor } from '../../sdk/notation.ts';
 import type { Signer } from '../../sdk/signer.ts';
-import { allow, openAwsServices, type AwsServices } from '../local/aws-services-world.ts';
+import { allow, openAwsServices, type AwsServices } from '../local/services/aws-services-world.ts';
 
 const arn = (id: string) => `arn:aws:kms:us-east-1:000000000000:key/${id}`;
 /** A number that begins with zeros is shorter in DER: of P-256 one in 128, of P-521 every other. */

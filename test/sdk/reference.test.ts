@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeTrust } from '../../functions/artifacts/trust.ts';
+import { judgeTrust } from '../../functions/trust/trust.ts';
 import { KEY_TYPES, type Algorithm } from '../../sdk/algorithms.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
 import { inspectEnvelope, type InspectedSignature } from '../../sdk/inspect-envelope.ts';

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { say } from '../say.ts';
+import { say } from '../wire/say.ts';
 import { findCommand } from './machine.ts';
 import { endLeftover, writePidFile } from './pid-file.ts';
 

@@ -1,4 +1,4 @@
-import { ACCOUNT, REGION } from '../aws.ts';
+import { ACCOUNT, REGION } from '../wire/aws.ts';
 
 export interface RouteSpec {
   /** `GET /things/{id}`, `$connect`, `$default` … */

@@ -1,4 +1,4 @@
-import { AwsError, type Access, type AwsRequest, type AwsResponse, type Service } from '../aws.ts';
+import { AwsError, type Access, type AwsRequest, type AwsResponse, type Service } from '../wire/aws.ts';
 import { executeApiArn, type Apis } from './apis.ts';
 import type { HttpGateway } from './http-gateway.ts';
 import type { SocketGateway } from './socket-gateway.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { ACCOUNT, type AwsResponse, type Principal } from '../aws.ts';
-import { userId } from '../principals.ts';
+import { ACCOUNT, type AwsResponse, type Principal } from '../wire/aws.ts';
+import { userId } from '../iam/principals.ts';
 import type { ApiSpec } from './apis.ts';
 import type { RouteMatch } from './http-routes.ts';
 import { requestTime } from './request-time.ts';

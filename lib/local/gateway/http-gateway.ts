@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Access, AwsRequest, AwsResponse, Principal } from '../aws.ts';
-import { say } from '../say.ts';
-import { splitUrl, writeAnswer } from '../wire.ts';
+import type { Access, AwsRequest, AwsResponse, Principal } from '../wire/aws.ts';
+import { say } from '../wire/say.ts';
+import { splitUrl, writeAnswer } from '../wire/wire.ts';
 import { executeApiArn, type ApiSpec, type Apis } from './apis.ts';
 import { isPreflight, preflightHeaders, withCors } from './http-cors.ts';
 import { httpAnswer, httpEvent, type GatewayRequest } from './http-event.ts';

@@ -1,7 +1,7 @@
-import { AwsError } from '../aws.ts';
-import type { Iam } from '../iam.ts';
+import { AwsError } from '../wire/aws.ts';
+import type { Iam } from '../iam/iam.ts';
 import type { Functions } from '../lambda/functions.ts';
-import { say } from '../say.ts';
+import { say } from '../wire/say.ts';
 import type { RouteSpec } from './apis.ts';
 
 export type Integrated =

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { AwsError } from '../aws.ts';
-import type { Journal } from '../journal.ts';
-import { say } from '../say.ts';
+import { AwsError } from '../wire/aws.ts';
+import type { Journal } from '../journal/journal.ts';
+import { say } from '../wire/say.ts';
 import { isPassingFault, type Deliver } from './deliver.ts';
 import type { FunctionSpec, Invocation } from './functions.ts';
 import { WORKERS_MAX } from './pool.ts';

@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Principals } from '../principals.ts';
+import type { Principals } from '../iam/principals.ts';
 import { queueUrl } from './queue-url.ts';
 
 export type Deliver = (arn: string, onBehalfOfRoleArn: string, body: string) => Promise<void>;

@@ -1,5 +1,5 @@
-import { REGION } from '../aws.ts';
-import type { AwsCredentials } from '../principals.ts';
+import { REGION } from '../wire/aws.ts';
+import type { AwsCredentials } from '../iam/principals.ts';
 import type { FunctionSpec } from './functions.ts';
 
 export const logGroupName = (functionName: string) => `/aws/lambda/${functionName}`;

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { say } from '../say.ts';
+import { say } from '../wire/say.ts';
 
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 

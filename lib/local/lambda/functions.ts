@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { AwsError } from '../aws.ts';
-import type { Journal } from '../journal.ts';
-import type { Principals } from '../principals.ts';
+import { AwsError } from '../wire/aws.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Principals } from '../iam/principals.ts';
 import { AsyncInvocations } from './async-invocations.ts';
 import type { Deliver } from './deliver.ts';
 import { FunctionLog } from './function-log.ts';

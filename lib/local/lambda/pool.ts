@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { AwsError } from '../aws.ts';
-import type { Principals } from '../principals.ts';
+import { AwsError } from '../wire/aws.ts';
+import type { Principals } from '../iam/principals.ts';
 import { functionEnvironment, logGroupName } from './environment.ts';
 import type { FunctionLog } from './function-log.ts';
 import type { FunctionSpec } from './functions.ts';

@@ -1,4 +1,4 @@
-import { AwsError } from '../aws.ts';
+import { AwsError } from '../wire/aws.ts';
 import type { Functions, Invocation } from '../lambda/functions.ts';
 
 /** What one invocation may carry, with room for the envelope around the records. */

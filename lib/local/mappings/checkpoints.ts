@@ -1,4 +1,4 @@
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../journal/journal.ts';
 
 /**
  * How far each mapping has come in each shard of its stream. Saved only when records are dealt with, so that

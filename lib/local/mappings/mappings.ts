@@ -1,10 +1,10 @@
-import type { Journal } from '../journal.ts';
-import { compilePattern } from '../event-pattern.ts';
+import type { Journal } from '../journal/journal.ts';
+import { compilePattern } from './event-pattern.ts';
 import type { Deliver } from '../lambda/deliver.ts';
 import type { Functions } from '../lambda/functions.ts';
 import { pause } from '../lambda/pause.ts';
-import type { Principals } from '../principals.ts';
-import { say } from '../say.ts';
+import type { Principals } from '../iam/principals.ts';
+import { say } from '../wire/say.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { QueueMapping } from './queue-mapping.ts';
 import { StreamMapping, tableOfStream } from './stream-mapping.ts';

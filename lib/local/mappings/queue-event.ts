@@ -1,6 +1,6 @@
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
-import { REGION } from '../aws.ts';
+import { REGION } from '../wire/aws.ts';
 
 export function toQueueRecord(message: Message, queueArn: string): SQSRecord {
   return {

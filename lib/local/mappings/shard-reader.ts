@@ -5,7 +5,7 @@ import {
   type GetShardIteratorCommandInput,
 } from '@aws-sdk/client-dynamodb-streams';
 import { pause } from '../lambda/pause.ts';
-import { say } from '../say.ts';
+import { say } from '../wire/say.ts';
 import { fittingCount } from './batch.ts';
 import type { Mapped } from './mappings.ts';
 import { toArrived, type Arrived } from './stream-event.ts';

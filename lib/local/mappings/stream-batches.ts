@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isPassingFault, type Deliver } from '../lambda/deliver.ts';
 import type { Functions } from '../lambda/functions.ts';
 import { pause } from '../lambda/pause.ts';
-import { say } from '../say.ts';
+import { say } from '../wire/say.ts';
 import { invokeWithBatch } from './batch.ts';
 import type { Mapped } from './mappings.ts';
 import type { Arrived } from './stream-event.ts';

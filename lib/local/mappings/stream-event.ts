@@ -1,5 +1,5 @@
 import type { AttributeValue, _Record } from '@aws-sdk/client-dynamodb-streams';
-import { REGION } from '../aws.ts';
+import { REGION } from '../wire/aws.ts';
 
 type Wire = { [name: string]: unknown };
 

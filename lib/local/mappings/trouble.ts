@@ -1,5 +1,5 @@
 import { pause } from '../lambda/pause.ts';
-import { say } from '../say.ts';
+import { say } from '../wire/say.ts';
 
 const DELAY_MS_MIN = 500;
 const DELAY_MS_MAX = 5_000;

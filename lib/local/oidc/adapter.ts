@@ -1,5 +1,5 @@
 import { errors, type Adapter, type AdapterFactory, type AdapterPayload } from 'oidc-provider';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../journal/journal.ts';
 
 const SWEEP_SECONDS = 60;
 /** The provider tells an expired code from an unknown one for a while. */

@@ -1,6 +1,6 @@
 import type { JsonWebKey } from 'node:crypto';
 import { errors, type Configuration } from 'oidc-provider';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { API_AUDIENCE, API_SCOPE, clientsAt } from './clients.ts';
 import { subjectOf, type Person } from './people.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, type InteractionResults, type Provider } from 'oidc-provider';
-import { AwsError } from '../aws.ts';
-import { readBody } from '../wire.ts';
+import { AwsError } from '../wire/aws.ts';
+import { readBody } from '../wire/wire.ts';
 import { API_AUDIENCE, API_SCOPE } from './clients.ts';
 import { loginPage } from './login-page.ts';
 import { markup } from './markup.ts';

@@ -1,4 +1,4 @@
-import { escapeXml } from '../wire.ts';
+import { escapeXml } from '../wire/wire.ts';
 
 /** Text that is markup already. Everything else put into a page is escaped. */
 export class Markup {

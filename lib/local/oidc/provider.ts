@@ -1,9 +1,9 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Provider } from 'oidc-provider';
-import type { Journal } from '../journal.ts';
-import { say } from '../say.ts';
-import { deriveKey } from '../seal.ts';
+import type { Journal } from '../journal/journal.ts';
+import { say } from '../wire/say.ts';
+import { deriveKey } from '../journal/seal.ts';
 import { bounded } from './bounds.ts';
 import { configurationOf } from './configuration.ts';
 import { Interactions } from './interactions.ts';

@@ -10,8 +10,8 @@ import {
   type StreamSpecification,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
-import { ACCOUNT, REGION } from '../aws.ts';
-import type { Declared } from '../template.ts';
+import { ACCOUNT, REGION } from '../wire/aws.ts';
+import type { Declared } from '../template/template.ts';
 import { physicalName, type ResourceKind } from './kind.ts';
 
 interface TableProperties {

@@ -1,4 +1,4 @@
-import { ACCOUNT, REGION, type PolicyDocument } from '../aws.ts';
+import { ACCOUNT, REGION, type PolicyDocument } from '../wire/aws.ts';
 import { physicalName, type ResourceKind } from './kind.ts';
 import { statementsOf } from './plan.ts';
 

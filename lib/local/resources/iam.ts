@@ -1,4 +1,4 @@
-import { ACCOUNT, type PolicyDocument } from '../aws.ts';
+import { ACCOUNT, type PolicyDocument } from '../wire/aws.ts';
 import { physicalName, type ResourceKind } from './kind.ts';
 
 const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;

@@ -1,4 +1,4 @@
-import type { Declared, Identity } from '../template.ts';
+import type { Declared, Identity } from '../template/template.ts';
 import { api, integration, route, stage } from './api-gateway.ts';
 import { table } from './dynamodb.ts';
 import { repository } from './ecr.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { Declared, Identity } from '../template.ts';
+import type { Declared, Identity } from '../template/template.ts';
 import type { Plan } from './plan.ts';
 
 /** What an identity may depend on besides the template: where the front door is, and what engines told us. */

@@ -1,5 +1,5 @@
-import { ACCOUNT, REGION, type PolicyStatement } from '../aws.ts';
-import type { Declared } from '../template.ts';
+import { ACCOUNT, REGION, type PolicyStatement } from '../wire/aws.ts';
+import type { Declared } from '../template/template.ts';
 import { fingerprintUuid, physicalName, type ResourceKind } from './kind.ts';
 
 const functionArn = (name: string): string =>

@@ -1,4 +1,4 @@
-import { ACCOUNT, REGION } from '../aws.ts';
+import { ACCOUNT, REGION } from '../wire/aws.ts';
 import { physicalName, type ResourceKind } from './kind.ts';
 
 // What only watches the platform has nothing to do here: logs go to files, nobody is woken by an alarm.

@@ -1,9 +1,9 @@
-import type { PolicyDocument, PolicyStatement } from '../aws.ts';
+import type { PolicyDocument, PolicyStatement } from '../wire/aws.ts';
 import type { CorsSpec, RouteSpec } from '../gateway/apis.ts';
 import type { FunctionSpec } from '../lambda/functions.ts';
 import type { MappingSpec } from '../mappings/mappings.ts';
-import type { ScheduleSpec } from '../schedules.ts';
-import type { MachineSpec } from '../services/step-functions/index.ts';
+import type { ScheduleSpec } from '../schedules/schedules.ts';
+import type { MachineSpec } from '../step-functions/index.ts';
 
 export interface PlannedApi {
   id: string;

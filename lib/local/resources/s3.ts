@@ -4,8 +4,8 @@ import {
   PutBucketVersioningCommand,
   type VersioningConfiguration,
 } from '@aws-sdk/client-s3';
-import type { PolicyDocument } from '../aws.ts';
-import type { Declared } from '../template.ts';
+import type { PolicyDocument } from '../wire/aws.ts';
+import type { Declared } from '../template/template.ts';
 import { fingerprint, physicalName, type ResourceKind } from './kind.ts';
 import { statementsOf } from './plan.ts';
 

@@ -1,4 +1,4 @@
-import { ACCOUNT, REGION } from '../aws.ts';
+import { ACCOUNT, REGION } from '../wire/aws.ts';
 import { physicalName, type ResourceKind } from './kind.ts';
 
 interface Target {

@@ -4,7 +4,7 @@ import {
   QueueDoesNotExist,
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
-import { ACCOUNT, REGION, type PolicyDocument } from '../aws.ts';
+import { ACCOUNT, REGION, type PolicyDocument } from '../wire/aws.ts';
 import { physicalName, type ResourceKind } from './kind.ts';
 import { statementsOf } from './plan.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { ACCOUNT, REGION } from '../aws.ts';
-import type { Declared } from '../template.ts';
+import { ACCOUNT, REGION } from '../wire/aws.ts';
+import type { Declared } from '../template/template.ts';
 import { physicalName, type ResourceKind } from './kind.ts';
 
 export const stateMachine: ResourceKind = {

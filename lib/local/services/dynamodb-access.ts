@@ -1,4 +1,4 @@
-import { ACCOUNT, AwsError, REGION, type Access } from '../aws.ts';
+import { ACCOUNT, AwsError, REGION, type Access } from '../wire/aws.ts';
 import type { PartitionKeys } from './dynamodb-keys.ts';
 
 export type Body = Record<string, unknown>;

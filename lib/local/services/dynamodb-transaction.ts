@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AwsError, type AwsResponse } from '../aws.ts';
+import { AwsError, type AwsResponse } from '../wire/aws.ts';
 import { transactionItems, type Body } from './dynamodb-access.ts';
 
 const neverTrue = 'attribute_exists(never) AND attribute_not_exists(never)';

@@ -7,10 +7,10 @@ import {
   type Access,
   type AwsRequest,
   type AwsResponse,
-} from '../aws.ts';
+} from '../wire/aws.ts';
 import type { DynamoDbConnection } from '../engines/dynamodb.ts';
-import { forward } from '../forward.ts';
-import type { FrontDoorService } from '../front-door.ts';
+import { forward } from '../wire/forward.ts';
+import type { FrontDoorService } from '../iam/front-door.ts';
 import {
   dynamoDbAccess,
   ITERATOR_MARK,

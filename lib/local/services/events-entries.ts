@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { AwsError } from '../aws.ts';
+import { AwsError } from '../wire/aws.ts';
 
 const ENTRIES_MAX = 10;
 const REQUEST_BYTES_MAX = 1024 * 1024;

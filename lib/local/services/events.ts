@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { ACCOUNT, AwsError, jsonBody, jsonOperation, REGION, type Access, type Service } from '../aws.ts';
-import type { Journal } from '../journal.ts';
+import {
+  ACCOUNT,
+  AwsError,
+  jsonBody,
+  jsonOperation,
+  REGION,
+  type Access,
+  type Service,
+} from '../wire/aws.ts';
+import type { Journal } from '../journal/journal.ts';
 import { checkEntry, readEntries, type Entry } from './events-entries.ts';
 
 const EVENTS_KEPT = 10_000;

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
-import { ACCOUNT, AwsError, REGION } from '../aws.ts';
-import type { Journal } from '../journal.ts';
-import { deriveKey, seal, unseal } from '../seal.ts';
+import { ACCOUNT, AwsError, REGION } from '../wire/aws.ts';
+import type { Journal } from '../journal/journal.ts';
+import { deriveKey, seal, unseal } from '../journal/seal.ts';
 
 export type KeySpec = 'SYMMETRIC_DEFAULT' | 'ECC_NIST_P256' | 'RSA_2048' | 'RSA_3072' | 'HMAC_256';
 export type KeyUsage = 'ENCRYPT_DECRYPT' | 'SIGN_VERIFY' | 'GENERATE_VERIFY_MAC';

@@ -7,8 +7,8 @@ import {
   timingSafeEqual,
   verify,
 } from 'node:crypto';
-import { ACCOUNT, AwsError } from '../aws.ts';
-import { seal, unseal } from '../seal.ts';
+import { ACCOUNT, AwsError } from '../wire/aws.ts';
+import { seal, unseal } from '../journal/seal.ts';
 import { signDigestP256, signDigestPss, verifyDigestP256, verifyDigestPss } from './kms-digest.ts';
 import { privateKeyOf, type KeySpec, type KeyUsage, type KmsKey } from './kms-keys.ts';
 

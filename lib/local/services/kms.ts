@@ -6,8 +6,8 @@ import {
   type Access,
   type AwsRequest,
   type Service,
-} from '../aws.ts';
-import type { Journal } from '../journal.ts';
+} from '../wire/aws.ts';
+import type { Journal } from '../journal/journal.ts';
 import { KmsKeys, type KmsKey } from './kms-keys.ts';
 import { encryptionContext, invalidCiphertext, operations, readBlob, type Body } from './kms-operations.ts';
 

@@ -1,4 +1,4 @@
-import { ACCOUNT, AwsError, REGION, type AwsRequest, type AwsResponse, type Service } from '../aws.ts';
+import { ACCOUNT, AwsError, REGION, type AwsRequest, type AwsResponse, type Service } from '../wire/aws.ts';
 import { functionName, type Functions } from '../lambda/functions.ts';
 
 const INVOCATIONS = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/;

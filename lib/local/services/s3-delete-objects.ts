@@ -1,6 +1,6 @@
-import { AwsError, type AwsRequest, type AwsResponse } from '../aws.ts';
-import type { Iam } from '../iam.ts';
-import { escapeXml, xmlAnswer } from '../wire.ts';
+import { AwsError, type AwsRequest, type AwsResponse } from '../wire/aws.ts';
+import type { Iam } from '../iam/iam.ts';
+import { escapeXml, xmlAnswer } from '../wire/wire.ts';
 import { objectArn } from './s3-operations.ts';
 import { unescapeXml } from './s3-xml.ts';
 

@@ -1,5 +1,5 @@
-import { AwsError, type AwsRequest, type AwsResponse } from '../aws.ts';
-import { escapeXml, xmlAnswer } from '../wire.ts';
+import { AwsError, type AwsRequest, type AwsResponse } from '../wire/aws.ts';
+import { escapeXml, xmlAnswer } from '../wire/wire.ts';
 import type { Version, VersionMarker, Versions } from './s3-versions.ts';
 
 const KEYS_MAX = 1000;

@@ -1,5 +1,5 @@
-import { AwsError, type Access, type AwsRequest } from '../aws.ts';
-import { splitUrl } from '../wire.ts';
+import { AwsError, type Access, type AwsRequest } from '../wire/aws.ts';
+import { splitUrl } from '../wire/wire.ts';
 
 export interface S3Target {
   bucket: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { AwsError, type AwsRequest, type AwsResponse } from '../aws.ts';
+import { AwsError, type AwsRequest, type AwsResponse } from '../wire/aws.ts';
 
 const digests: Record<string, (body: Buffer) => string> = {
   'content-md5': (body) => createHash('md5').update(body).digest('base64'),

@@ -1,5 +1,5 @@
-import { AwsError, type AwsRequest, type AwsResponse } from '../aws.ts';
-import { escapeXml, xmlAnswer } from '../wire.ts';
+import { AwsError, type AwsRequest, type AwsResponse } from '../wire/aws.ts';
+import { escapeXml, xmlAnswer } from '../wire/wire.ts';
 import { listLatest, listVersions } from './s3-listing.ts';
 import { readCopySource, type S3Operation, type S3Target } from './s3-operations.ts';
 import { newName, type Versions, type Written } from './s3-versions.ts';

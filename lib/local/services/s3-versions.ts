@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { S3Target } from './s3-operations.ts';
 
 /** One version of an object, or the mark that it was deleted. */

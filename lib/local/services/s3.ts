@@ -1,8 +1,8 @@
-import { AwsError, type AwsRequest, type AwsResponse, type Service } from '../aws.ts';
-import { forward, messageHeaders } from '../forward.ts';
-import type { Iam } from '../iam.ts';
-import type { Journal } from '../journal.ts';
-import { xmlAnswer } from '../wire.ts';
+import { AwsError, type AwsRequest, type AwsResponse, type Service } from '../wire/aws.ts';
+import { forward, messageHeaders } from '../wire/forward.ts';
+import type { Iam } from '../iam/iam.ts';
+import type { Journal } from '../journal/journal.ts';
+import { xmlAnswer } from '../wire/wire.ts';
 import { deleteObjects } from './s3-delete-objects.ts';
 import { listBucket, readOperation, type S3Operation, type S3Target } from './s3-operations.ts';
 import { checkCondition, checkDigests, checkVersion, isConditional } from './s3-preconditions.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ACCOUNT, AwsError, REGION } from '../aws.ts';
+import { ACCOUNT, AwsError, REGION } from '../wire/aws.ts';
 
 /** Calls the queue engine. */
 export type Call = (operation: string, body: object) => Promise<unknown>;

@@ -8,9 +8,9 @@ import {
   type Access,
   type AwsRequest,
   type AwsResponse,
-} from '../aws.ts';
-import { forward } from '../forward.ts';
-import type { FrontDoorService } from '../front-door.ts';
+} from '../wire/aws.ts';
+import { forward } from '../wire/forward.ts';
+import type { FrontDoorService } from '../iam/front-door.ts';
 import { moveMessages, queueOfArn } from './sqs-move.ts';
 
 /** A long poll lasts 20 seconds at most. */

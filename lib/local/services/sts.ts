@@ -5,11 +5,11 @@ import {
   type AwsRequest,
   type PolicyDocument,
   type Service,
-} from '../aws.ts';
-import type { Iam } from '../iam.ts';
-import { policyProblem } from '../policy-document.ts';
-import { roleId, sessionArn, userId, type Principals } from '../principals.ts';
-import { escapeXml, xmlAnswer } from '../wire.ts';
+} from '../wire/aws.ts';
+import type { Iam } from '../iam/iam.ts';
+import { policyProblem } from '../iam/policy-document.ts';
+import { roleId, sessionArn, userId, type Principals } from '../iam/principals.ts';
+import { escapeXml, xmlAnswer } from '../wire/wire.ts';
 
 const DURATION_SECONDS = { min: 900, max: 43_200, default: 3600, chainedMax: 3600 };
 const POLICY_CHARACTERS_MAX = 2048;

@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import type { Clock } from '../platform/clock.ts';
+import { facts } from '../platform/auth/authorization-cache.ts';
+import { serviceAccountKey, userKey } from '../platform/data/keys.ts';
+import { type Grant, judge, type Place, ROLES, type Role } from '../platform/permissions.ts';
+import type { Key } from '../platform/data/table.ts';
+import type { Follower } from './gather-audience.ts';
+import type { Holder } from './ticket.ts';
+
+/** As many as one request may ask for. */
+const KEYS_MAX = 100;
+
+const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
+const User = v.object({
+  grants: v.array(v.object({ role: RoleName, org_id: v.string(), project_id: v.optional(v.string()) })),
+});
+const ServiceAccount = v.object({
+  project_id: v.string(),
+  org_id: v.string(),
+  role: RoleName,
+  status: v.literal('active'),
+});
+
+/**
+ * Those followers who may still read the events of the place. A connection outlives the token it was opened with by
+ * hours; what was taken from its holder meanwhile must bite here within the same few seconds as everywhere.
+ */
+export async function admitFollowers(followers: Follower[], place: Place, now: Clock): Promise<Follower[]> {
+  const holders = followers.flatMap(({ holder }) => (holder && !holder.everywhere ? [holder] : []));
+  const grants = await readGrants(holders, now);
+  return followers.filter(({ holder }) => {
+    if (!holder) return false;
+    return holder.everywhere || judge(grants.get(keyOf(holder).pk) ?? [], 'event.read', place) === 'allowed';
+  });
+}
+
+async function readGrants(holders: Holder[], now: Clock): Promise<Map<string, Grant[]>> {
+  const keys = [...new Map(holders.map((holder) => [keyOf(holder).pk, keyOf(holder)])).values()];
+  const grants = new Map<string, Grant[]>();
+  for (let start = 0; start < keys.length; start += KEYS_MAX) {
+    const some = keys.slice(start, start + KEYS_MAX);
+    const items = await facts.read(some, now);
+    some.forEach(({ pk }, index) => grants.set(pk, grantsIn(items[index])));
+  }
+  return grants;
+}
+
+function grantsIn(item: Record<string, unknown> | undefined): Grant[] {
+  const user = v.safeParse(User, item);
+  if (user.success) return user.output.grants;
+  const account = v.safeParse(ServiceAccount, item);
+  return account.success ? [account.output] : [];
+}
+
+function keyOf({ kind, id }: Holder): Key {
+  return kind === 'user' ? userKey(id) : serviceAccountKey(id);
+}

@@ -1,0 +1,86 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { dynamo } from '../platform/clients.ts';
+import { auditKey, auditMonth } from '../platform/data/keys.ts';
+import { controlTable } from '../platform/data/table.ts';
+import { type AuditFilter, AuditView, idsBetween, justBefore } from './audit.ts';
+
+/** How many rows one request looks at in search of those that were asked for. */
+const LOOKED_AT_MAX = 500;
+
+export interface AuditPart {
+  rows: AuditView[];
+  /** The row to go on before; nothing when the partition holds no more. */
+  next?: string;
+}
+
+interface Asked {
+  filter: AuditFilter;
+  limit: number;
+  before?: string;
+}
+
+/** The rows of one place, newest first. */
+export function readPlaceAudit(place: string, asked: Asked): Promise<AuditPart> {
+  const { pk } = auditKey(place, '');
+  return readRows({ partition: ['pk', pk], sort: 'sk', consistent: true }, asked);
+}
+
+/** The rows of all places in one month (`2026-11`), newest first. */
+export function readMonthAudit(month: string, asked: Asked): Promise<AuditPart> {
+  return readRows({ index: 'gsi1', partition: ['gsi1pk', auditMonth(month)], sort: 'gsi1sk' }, asked);
+}
+
+async function readRows(
+  where: { index?: string; partition: [name: string, value: string]; sort: string; consistent?: boolean },
+  { filter, limit, before }: Asked,
+): Promise<AuditPart> {
+  const ids = idsBetween(filter);
+  const last = before === undefined || before > ids.last ? ids.last : justBefore(before);
+  if (last < ids.first) return { rows: [] };
+  const wanted = conditions(filter);
+  const { actor, action, subject, correlation_id } = filter;
+  const isSifted = [actor, action, subject, correlation_id].some((each) => each !== undefined);
+  const { Items = [], LastEvaluatedKey } = await dynamo().send(
+    new QueryCommand({
+      TableName: controlTable(),
+      IndexName: where.index,
+      KeyConditionExpression: '#partition = :partition AND #sort BETWEEN :first AND :last',
+      FilterExpression: wanted.expression,
+      ExpressionAttributeNames: { '#partition': where.partition[0], '#sort': where.sort, ...wanted.names },
+      ExpressionAttributeValues: {
+        ':partition': where.partition[1],
+        ':first': ids.first,
+        ':last': last,
+        ...wanted.values,
+      },
+      ScanIndexForward: false,
+      ConsistentRead: where.consistent,
+      Limit: isSifted ? LOOKED_AT_MAX : limit,
+    }),
+  );
+  const rows = Items.slice(0, limit).map((item) => v.parse(AuditView, item));
+  const next =
+    Items.length > limit ? rows.at(-1)?.id : (LastEvaluatedKey?.[where.sort] as string | undefined);
+  return { rows, ...(next !== undefined && { next }) };
+}
+
+function conditions({ actor, action, subject, correlation_id, from, to }: AuditFilter) {
+  const all = [
+    ['actor', '=', actor],
+    ['action', '=', action],
+    ['subject', '=', subject],
+    ['correlation_id', '=', correlation_id],
+    ['at', '>=', from?.toISOString()],
+    ['at', '<=', to?.toISOString()],
+  ] as const;
+  const set = all.flatMap(([name, operator, value], index) =>
+    value === undefined ? [] : [{ name, operator, value, holder: `:wanted${index}` }],
+  );
+  return {
+    expression:
+      set.map(({ name, operator, holder }) => `#${name} ${operator} ${holder}`).join(' AND ') || undefined,
+    names: Object.fromEntries(set.map(({ name }) => [`#${name}`, name])),
+    values: Object.fromEntries(set.map(({ holder, value }) => [holder, value])),
+  };
+}

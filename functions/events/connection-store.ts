@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { dynamo } from '../platform/clients.ts';
+import { epochSeconds, secondsAfter } from '../platform/clock.ts';
+import { putNew, type Write } from '../platform/data/commit.ts';
+import { controlTable, putItem, readItem, takeItem } from '../platform/data/table.ts';
+import { connectionKey, subscriptionKey, ticketKey, topicPartition } from './socket-keys.ts';
+import { type Admission, Holder, type Ticket } from './ticket.ts';
+
+// A little more than the two hours after which the gateway closes any connection.
+const CONNECTION_SECONDS = 2 * 3600 + 600;
+const FOLLOWERS_PAGE = 200;
+const FOLLOWERS_PAGES_MAX = 5;
+
+const Admitted = v.object({ topic: v.string(), holder: v.optional(Holder), expires_at: v.number() });
+const Subscription = v.object({ ...Admitted.entries, connection_id: v.string() });
+
+/** Somebody who follows a topic, on one connection. */
+export interface Follower extends Admission {
+  connectionId: string;
+}
+
+export function insertTicket({ secret, topic, holder, expiresAt }: Ticket): Write {
+  return putNew(
+    { ...ticketKey(sha256(secret)), topic, holder, expires_at: epochSeconds(expiresAt) },
+    'request.conflict',
+  );
+}
+
+/** What the ticket lets follow, to the first who asks; the ticket is gone by that. */
+export async function redeemTicket(secret: string, now: Date): Promise<Admission | undefined> {
+  const ticket = await takeItem(ticketKey(sha256(secret)), {
+    condition: 'expires_at > :now',
+    values: { ':now': epochSeconds(now) },
+  });
+  return ticket && admissionOf(v.parse(Admitted, ticket));
+}
+
+export async function saveConnection(id: string, { topic, holder }: Admission, now: Date): Promise<void> {
+  await putItem({ ...connectionKey(id), topic, holder, expires_at: connectionExpiry(now) });
+}
+
+/** What a connection may follow. */
+export async function findConnection(id: string, now: Date): Promise<Admission | undefined> {
+  const item = await readItem(connectionKey(id));
+  if (!item) return undefined;
+  const connection = v.parse(Admitted, item);
+  return connection.expires_at > epochSeconds(now) ? admissionOf(connection) : undefined;
+}
+
+export async function subscribe(
+  connectionId: string,
+  { topic, holder }: Admission,
+  now: Date,
+): Promise<void> {
+  await putItem({
+    ...subscriptionKey(topic, connectionId),
+    topic,
+    holder,
+    connection_id: connectionId,
+    expires_at: connectionExpiry(now),
+  });
+}
+
+/**
+ * Whoever follows a topic now. Read consistently: who subscribed before something happened must hear of it. DynamoDB
+ * removes expired items when it gets to it, so they are passed over here.
+ */
+export async function followersOf(topic: string, now: Date): Promise<Follower[]> {
+  const followers: Follower[] = [];
+  let from: Record<string, unknown> | undefined;
+  for (let page = 0; page < FOLLOWERS_PAGES_MAX; page += 1) {
+    const { Items = [], LastEvaluatedKey } = await dynamo().send(
+      new QueryCommand({
+        TableName: controlTable(),
+        KeyConditionExpression: 'pk = :topic',
+        ExpressionAttributeValues: { ':topic': topicPartition(topic) },
+        ConsistentRead: true,
+        Limit: FOLLOWERS_PAGE,
+        ExclusiveStartKey: from,
+      }),
+    );
+    const subscriptions = Items.map((item) => v.parse(Subscription, item));
+    const live = subscriptions.filter(({ expires_at }) => expires_at > epochSeconds(now));
+    followers.push(...live.map((each) => ({ ...admissionOf(each), connectionId: each.connection_id })));
+    if (!LastEvaluatedKey) break;
+    from = LastEvaluatedKey;
+  }
+  return followers;
+}
+
+/** Nothing more is told to the connection, until it subscribes again. */
+export async function dropSubscription({ connectionId, topic }: Follower): Promise<void> {
+  await takeItem(subscriptionKey(topic, connectionId));
+}
+
+export async function dropConnection(connectionId: string, topic: string): Promise<void> {
+  await takeItem(subscriptionKey(topic, connectionId));
+  await takeItem(connectionKey(connectionId));
+}
+
+function admissionOf({ topic, holder }: v.InferOutput<typeof Admitted>): Admission {
+  return { topic, ...(holder && { holder }) };
+}
+
+function connectionExpiry(now: Date): number {
+  return epochSeconds(secondsAfter(now, CONNECTION_SECONDS));
+}
+
+function sha256(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

@@ -1,0 +1,35 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { dynamo } from '../platform/clients.ts';
+import { feedKey, feedPartition } from '../platform/data/keys.ts';
+import { controlTable } from '../platform/data/table.ts';
+import { FeedEvent, settled } from './feed.ts';
+import type { EventView } from './event-view.ts';
+
+const SEQUENCE_MAX = 999_999_999_999_999;
+
+const Row = v.object({ ...FeedEvent.entries, expires_at: v.number() });
+
+/** The next events of a project's feed. Read consistently: what is passed over is never asked for again. */
+export async function readFeed(
+  projectId: string,
+  after: number,
+  limit: number,
+  now: Date,
+): Promise<EventView[]> {
+  const { Items = [] } = await dynamo().send(
+    new QueryCommand({
+      TableName: controlTable(),
+      KeyConditionExpression: 'pk = :feed AND sk BETWEEN :first AND :last',
+      ExpressionAttributeValues: {
+        ':feed': feedPartition(projectId),
+        ':first': feedKey(projectId, after + 1).sk,
+        ':last': feedKey(projectId, SEQUENCE_MAX).sk,
+      },
+      ConsistentRead: true,
+      Limit: limit,
+    }),
+  );
+  const rows = Items.map((item) => v.parse(Row, item));
+  return settled(rows, after, now).map((row) => v.parse(FeedEvent, row));
+}

@@ -1,0 +1,43 @@
+import type { Context } from '../platform/context.ts';
+import { post } from './post-to-connection.ts';
+import { dropConnection, dropSubscription, type Follower, followersOf } from './connection-store.ts';
+
+export type { Follower } from './connection-store.ts';
+
+/** Those who follow a topic, to be told one thing after the other. */
+export interface Audience {
+  tell(message: unknown): Promise<void>;
+}
+
+/**
+ * Whoever may no longer hear what is said about the topic is shown out first. One listener's trouble is theirs
+ * alone: who cannot be told is told nothing more, finds the gap when they subscribe again, and reads what they
+ * missed. Otherwise anybody could hold up the news for everybody.
+ */
+export async function gatherAudience(
+  ctx: Pick<Context, 'log' | 'now'>,
+  topic: string,
+  admit: (followers: Follower[]) => Promise<Follower[]>,
+): Promise<Audience> {
+  const followers = await followersOf(topic, ctx.now());
+  const listening = new Set(await admit(followers));
+  const unwelcome = followers.filter((follower) => !listening.has(follower));
+  await Promise.all(unwelcome.map(({ connectionId }) => dropConnection(connectionId, topic)));
+
+  async function tellOne(follower: Follower, message: unknown): Promise<void> {
+    const { connectionId } = follower;
+    const outcome = await post(connectionId, message).catch((error: unknown) => {
+      ctx.log.warn('A follower could not be told.', { topic, connection_id: connectionId, error });
+      return 'lost' as const;
+    });
+    if (outcome === 'delivered') return;
+    listening.delete(follower);
+    await (outcome === 'gone' ? dropConnection(connectionId, topic) : dropSubscription(follower));
+  }
+
+  return {
+    async tell(message) {
+      await Promise.all([...listening].map((follower) => tellOne(follower, message)));
+    },
+  };
+}

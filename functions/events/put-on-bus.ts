@@ -1,0 +1,78 @@
+import { PutEventsCommand, type PutEventsRequestEntry } from '@aws-sdk/client-eventbridge';
+import { eventBridge } from '../platform/clients.ts';
+import { type Clock, secondsAfter } from '../platform/clock.ts';
+import { environment } from '../platform/environment.ts';
+import { refuse } from '../platform/errors.ts';
+import { isOutage } from '../platform/workflow/outage.ts';
+import type { FeedEvent } from './feed.ts';
+
+const SOURCE = 'gpuaas';
+const ENTRIES_MAX = 10;
+/** EventBridge takes 256 kB in one request, and counts more than the text. */
+const CHARACTERS_MAX = 200 * 1024;
+/** What the bus says of an entry that it may take another time. */
+const FOR_NOW = /Throttl|Internal|Unavailable|Timeout/i;
+
+export interface OnBus {
+  /** The last that the bus is done with, in order. */
+  reached?: FeedEvent;
+  /** Those it will never take. */
+  refused: FeedEvent[];
+  /** Why it does not take the rest for now. */
+  outage?: unknown;
+}
+
+/** A bus that did not answer is left alone for a moment: feeds must not wait for it with every batch. */
+const REST_SECONDS = 5;
+let restsUntil = new Date(0);
+
+/** As in a function that has just started. */
+export const askBusAgain = (): void => void (restsUntil = new Date(0));
+
+/** Puts events on the bus, in order, as far as it takes them. */
+export async function putOnBus(events: FeedEvent[], now: Clock): Promise<OnBus> {
+  const onBus: OnBus = { refused: [] };
+  if (now() < restsUntil) return { ...onBus, outage: 'It did not answer a moment ago.' };
+  try {
+    for (const some of requestsOf(events)) await putSome(some, onBus);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    restsUntil = secondsAfter(now(), REST_SECONDS);
+    onBus.outage = error;
+  }
+  return onBus;
+}
+
+async function putSome(events: FeedEvent[], onBus: OnBus): Promise<void> {
+  const { Entries = [] } = await eventBridge().send(new PutEventsCommand({ Entries: events.map(entryOf) }));
+  for (const [index, event] of events.entries()) {
+    const { ErrorCode } = Entries[index] ?? {};
+    if (ErrorCode !== undefined && FOR_NOW.test(ErrorCode))
+      throw refuse('unavailable', { detail: `The bus did not take the event: ${ErrorCode}.` });
+    if (ErrorCode !== undefined) onBus.refused.push(event);
+    onBus.reached = event;
+  }
+}
+
+const entryOf = (event: FeedEvent): PutEventsRequestEntry => ({
+  EventBusName: environment('EVENT_BUS_NAME'),
+  Source: SOURCE,
+  DetailType: event.type,
+  Time: new Date(event.occurred_at),
+  Detail: JSON.stringify(event),
+});
+
+/** By ten, and no more than fits into one request. */
+function requestsOf(events: FeedEvent[]): FeedEvent[][] {
+  const requests: FeedEvent[][] = [];
+  let characters = 0;
+  for (const event of events) {
+    const more = JSON.stringify(event).length;
+    const last = requests.at(-1);
+    const isFull = !last || last.length === ENTRIES_MAX || characters + more > CHARACTERS_MAX;
+    characters = isFull ? more : characters + more;
+    if (isFull) requests.push([event]);
+    else last.push(event);
+  }
+  return requests;
+}

@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import type { Context } from '../platform/context.ts';
+import { refuse } from '../platform/errors.ts';
+import { parse } from '../platform/parse.ts';
+import { problemOf } from '../platform/http/problem.ts';
+import { describeFeed } from './describe-feed.ts';
+import { placeOfTopic } from './keys.ts';
+import { post } from './post-to-connection.ts';
+import { socketRoute } from './socket-route.ts';
+import { findConnection, subscribe } from './connection-store.ts';
+
+const Message = v.pipe(
+  v.string(),
+  v.maxLength(1_024),
+  v.parseJson(),
+  v.strictObject({ action: v.literal('subscribe') }),
+);
+
+export const handler = socketRoute(async (ctx, event) => {
+  const { connectionId } = event.requestContext;
+  const reply = await replyTo(ctx, connectionId, event.body).catch((error: unknown) => {
+    ctx.log.warn('A socket message was refused.', { error });
+    return { type: 'problem', problem: problemOf(error, ctx.correlationId) };
+  });
+  await post(connectionId, reply);
+});
+
+async function replyTo(ctx: Context, connectionId: string, body: unknown): Promise<unknown> {
+  parse(Message, body, 'message.invalid');
+  const admission = await findConnection(connectionId, ctx.now());
+  if (!admission) throw refuse('connection.unknown');
+  // Subscribe, then read: a change in between is told twice rather than never.
+  await subscribe(connectionId, admission, ctx.now());
+  return { type: 'subscribed', ...(await describeFeed(placeOfTopic(admission.topic))) };
+}

@@ -1,0 +1,100 @@
+import { type Context, createContext } from '../platform/context.ts';
+import { countOffBus } from '../platform/metrics.ts';
+import { gatherAudience } from './gather-audience.ts';
+import { admitFollowers } from './admit-followers.ts';
+import { cursorAt, type FeedEvent } from './feed.ts';
+import { eventTopic } from './keys.ts';
+import { putOnBus } from './put-on-bus.ts';
+import { markRelayed, putOnFeed, readBetween } from './feed-store.ts';
+
+/** What an earlier absence of the bus left is put there in parts, so many at most before what is new. */
+const PART = 100;
+const PARTS_MAX = 20;
+
+export interface Relayed {
+  /** Events that will not be relayed by trying again: their rows are no events, or the bus refuses them. */
+  failed: string[];
+  /** Whether the bus has everything up to the last of the events. */
+  isOnBus: boolean;
+}
+
+/**
+ * Tells what happened in one place to everybody who wants to know: on the feed, to who follows it, on the bus, in
+ * order. Every step may be done again for the same events. While the bus is away the others go on, and it is told
+ * what it missed before anything newer. `isAgain`: the bus is told of these though it refused them before.
+ */
+export async function relayPlace(
+  ctx: Context,
+  place: string,
+  eventIds: string[],
+  { isAgain = false } = {},
+): Promise<Relayed> {
+  const { events, relayed, unreadable } = await putOnFeed(place, eventIds, ctx.now);
+  const gone = eventIds.length - events.length - unreadable.length;
+  if (gone > 0) ctx.log.warn('Outbox rows are gone.', { place, event_ids: eventIds });
+  await push(ctx, place, events);
+  const before = isAgain ? events.filter(({ sequence }) => sequence <= relayed) : [];
+  const { refused, isOnBus } = await publish(ctx, place, { relayed, before, events });
+  for (const event of events) logRelayed(event);
+  return { failed: [...unreadable, ...refused.map(({ event_id }) => event_id)], isOnBus };
+}
+
+async function push(ctx: Context, place: string, events: FeedEvent[]): Promise<void> {
+  const [first] = events;
+  if (!first) return;
+  // Asked after the feed was written: who subscribed before hears of it, who does so later finds it there.
+  const audience = await gatherAudience(ctx, eventTopic(place), (followers) =>
+    admitFollowers(followers, first, ctx.now),
+  );
+  for (const event of events) await audience.tell({ type: 'event', event, cursor: cursorAt(event.sequence) });
+}
+
+interface Due {
+  relayed: number;
+  before: FeedEvent[];
+  events: FeedEvent[];
+}
+
+async function publish(
+  ctx: Context,
+  place: string,
+  { relayed, before, events }: Due,
+): Promise<{ refused: FeedEvent[]; isOnBus: boolean }> {
+  const last = events.at(-1)?.sequence ?? 0;
+  const refused: FeedEvent[] = [];
+  let reached = relayed;
+  let due = before;
+  for (let part = 0; part < PARTS_MAX; part += 1) {
+    due = [...due, ...(await missingOnBus(place, reached, events))];
+    if (due.length === 0) break;
+    const onBus = await putOnBus(due, ctx.now);
+    refused.push(...onBus.refused);
+    reached = Math.max(reached, onBus.reached?.sequence ?? 0);
+    if (onBus.outage !== undefined) {
+      ctx.log.error('The bus is away; it is told later.', { place, reached, last, error: onBus.outage });
+      countOffBus(ctx.log, last - reached);
+      break;
+    }
+    due = [];
+  }
+  if (reached > relayed) await markRelayed(place, reached);
+  return { refused, isOnBus: reached >= last };
+}
+
+/** What the bus has not heard after a number, up to the last of these: mostly just these. */
+async function missingOnBus(place: string, relayed: number, events: FeedEvent[]): Promise<FeedEvent[]> {
+  const fresh = events.filter(({ sequence }) => sequence > relayed);
+  const isGapless = fresh.every(({ sequence }, index) => sequence === relayed + 1 + index);
+  return isGapless ? fresh : readBetween(place, relayed, fresh.at(-1)?.sequence ?? relayed, PART);
+}
+
+/** Whoever looks for what came of a request finds it under the ids of the request. */
+function logRelayed({ event_id, type, sequence, org_id, project_id, ...event }: FeedEvent): void {
+  createContext(event.correlation_id, event.traceparent).log.info('The event was relayed.', {
+    event_id,
+    event_type: type,
+    sequence,
+    org_id,
+    project_id,
+  });
+}

@@ -1,0 +1,61 @@
+import * as v from 'valibot';
+import type { Context } from '../platform/context.ts';
+import { secondsAfter } from '../platform/clock.ts';
+import { OUTBOX_SHARDS } from '../platform/data/keys.ts';
+import { task } from '../platform/workflow/task.ts';
+import { dispatch } from './dispatch.ts';
+import { relayOrSetAside } from './relay-or-set-aside.ts';
+import { isUndispatched, isUnrelayed, type Swept, sweepBefore } from './outbox-sweep.ts';
+import { findSwept, readShard, saveSwept } from './outbox-sweep-store.ts';
+
+/** What one run leaves, the next takes. */
+const SHARD_SECONDS_MAX = 20;
+
+/**
+ * Finishes what was never relayed or dispatched, however that came about: records that grew too old for the stream, a
+ * reader that was turned off, a queue that was emptied by mistake. Takes no input and trusts only what is stored.
+ */
+export const handler = task(v.unknown(), async (ctx) => {
+  for (const shard of OUTBOX_SHARDS) {
+    try {
+      await sweepShard(ctx, shard);
+    } catch (error) {
+      // The other shards must not wait for this one; the next run comes back to it.
+      ctx.log.error('A shard of the outbox could not be swept.', { shard, error });
+    }
+  }
+});
+
+async function sweepShard(ctx: Context, shard: string): Promise<void> {
+  const begun = await findSwept(shard);
+  const before = sweepBefore(ctx.now());
+  const endsAt = secondsAfter(ctx.now(), SHARD_SECONDS_MAX);
+  let sweptTo = begun;
+  try {
+    while (ctx.now() < endsAt) {
+      const rows = await readShard(shard, sweptTo, before);
+      const last = rows.at(-1);
+      if (!last || !(await finish(ctx, rows))) return;
+      sweptTo = last.event_id;
+    }
+  } finally {
+    if (sweptTo !== begun) await saveSwept(shard, sweptTo);
+  }
+}
+
+/** Whether nothing is left to do about these rows. */
+async function finish(ctx: Context, rows: Swept[]): Promise<boolean> {
+  const untold = rows.filter(isUndispatched).flatMap(({ pointer }) => pointer ?? []);
+  if (untold.length > 0) {
+    ctx.log.warn('Events were never dispatched.', { event_ids: untold.map(({ event_id }) => event_id) });
+    await dispatch(untold, ctx.now());
+  }
+  let isFinished = true;
+  for (const [place, missed] of Map.groupBy(rows.filter(isUnrelayed), (row) => row.place)) {
+    const eventIds = missed.map(({ event_id }) => event_id);
+    ctx.log.warn('Events were never relayed.', { place, event_ids: eventIds });
+    const { isOnBus } = await relayOrSetAside(ctx, place, eventIds);
+    isFinished &&= isOnBus;
+  }
+  return isFinished;
+}

@@ -1,0 +1,128 @@
+import * as v from 'valibot';
+import { type Requirement, scopeOf } from '../../routes.ts';
+import type { Actor, Principal } from '../actor.ts';
+import type { Clock } from '../clock.ts';
+import { environment } from '../environment.ts';
+import { Refusal, refuse } from '../errors.ts';
+import { facts } from './authorization-cache.ts';
+import { orgKey, projectKey, serviceAccountKey, signingKey, userKey } from '../data/keys.ts';
+import { type Grant, judge, type Permission, ROLES, type Role } from '../permissions.ts';
+import type { Key } from '../data/table.ts';
+import { isLiveKey, SigningState } from './signing.ts';
+import { type VerifiedToken, verifyToken } from './tokens.ts';
+
+/** A project as authorization sees it; handlers may rely on it being the one the path names. */
+export const ProjectFact = v.object({
+  id: v.string(),
+  org_id: v.string(),
+  slug: v.string(),
+  name: v.string(),
+  status: v.picklist(['active', 'archived']),
+  version: v.number(),
+});
+export type ProjectFact = v.InferOutput<typeof ProjectFact>;
+
+export const OrgFact = v.object({ id: v.string(), slug: v.string(), name: v.string(), version: v.number() });
+export type OrgFact = v.InferOutput<typeof OrgFact>;
+
+const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
+const UserFact = v.object({
+  grants: v.array(v.object({ role: RoleName, org_id: v.string(), project_id: v.optional(v.string()) })),
+});
+const ServiceAccountFact = v.object({
+  project_id: v.string(),
+  org_id: v.string(),
+  role: RoleName,
+  status: v.picklist(['active', 'disabled']),
+});
+
+export interface Authorized extends Principal {
+  project?: ProjectFact;
+  org?: OrgFact;
+}
+
+const Uuid = v.pipe(v.string(), v.uuid());
+
+/**
+ * Lets the call through or refuses it. Letting through takes one read when cold and none when warm; a refusal is
+ * always given on what was just read, and takes the same whether the place is absent or somebody else's.
+ */
+export async function authorize(
+  authorization: string | undefined,
+  requirement: Exclude<Requirement, 'public' | 'iam'>,
+  route: string,
+  params: Record<string, unknown>,
+  now: Clock,
+): Promise<Authorized> {
+  const token = await verifyToken(authorization, now());
+  const scope = scopeOf(route);
+  const id = scope === 'platform' ? undefined : params[`${scope}_id`];
+  if (id !== undefined && !v.is(Uuid, id)) throw refuse(`${scope as 'project' | 'org'}.unknown`);
+  const placeKey = placeOf(scope, id);
+  const keys = [principalKey(token), signingKey(), ...(placeKey ? [placeKey] : [])];
+  const decide = async (): Promise<Authorized> => {
+    const [principalItem, signingItem, placeItem] = await facts.read(keys, now);
+    const principal = principalOf(token, principalItem);
+    const signing = v.parse(v.optional(SigningState), signingItem);
+    if (token.keyId !== undefined && !isLiveKey(token.keyId, signing, now())) throw refuse('auth.invalid');
+    if (requirement === 'signed_in') return principal;
+    return { ...principal, ...requirePlace(principal.grants, requirement, scope, placeItem) };
+  };
+  if (!facts.isRemembered(keys, now)) return decide();
+  try {
+    return await decide();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // What was taken away may work for a few seconds more; what was given works at once.
+    facts.forget(keys);
+    return decide();
+  }
+}
+
+function requirePlace(
+  grants: Grant[],
+  permission: Permission,
+  scope: ReturnType<typeof scopeOf>,
+  item: Record<string, unknown> | undefined,
+): Pick<Authorized, 'project' | 'org'> {
+  if (scope === 'platform') {
+    if (judge(grants, permission, {}) !== 'allowed') throw refuse('permission.denied');
+    return {};
+  }
+  if (!item) throw refuse(`${scope}.unknown`);
+  const place =
+    scope === 'project' ? { project: v.parse(ProjectFact, item) } : { org: v.parse(OrgFact, item) };
+  const ids = place.project
+    ? { org_id: place.project.org_id, project_id: place.project.id }
+    : { org_id: place.org?.id };
+  const verdict = judge(grants, permission, ids);
+  if (verdict === 'invisible') throw refuse(`${scope}.unknown`);
+  if (verdict === 'forbidden') throw refuse('permission.denied');
+  return place;
+}
+
+function placeOf(scope: ReturnType<typeof scopeOf>, id: string | undefined): Key | undefined {
+  if (id === undefined) return undefined;
+  return scope === 'project' ? projectKey(id.toLowerCase()) : orgKey(id.toLowerCase());
+}
+
+function principalKey(token: VerifiedToken): Key {
+  return token.kind === 'user' ? userKey(token.id) : serviceAccountKey(token.id);
+}
+
+function principalOf(token: VerifiedToken, item: Record<string, unknown> | undefined): Principal {
+  if (token.kind === 'service_account') {
+    const account = v.safeParse(ServiceAccountFact, item);
+    if (!account.success || account.output.status !== 'active') throw refuse('auth.revoked');
+    const { role, org_id, project_id } = account.output;
+    return { actor: { kind: 'service_account', id: token.id }, grants: [{ role, org_id, project_id }] };
+  }
+  const actor: Actor = { kind: 'user', id: token.id, ...(token.email && { email: token.email }) };
+  const grants: Grant[] = item ? v.parse(UserFact, item).grants : [];
+  return { actor, grants: isPlatformAdmin(token) ? [{ role: 'platform_admin' }, ...grants] : grants };
+}
+
+// The first administrators come from the deployment, not from the table: there is nobody yet to appoint them.
+function isPlatformAdmin(token: VerifiedToken): boolean {
+  return token.kind === 'user' && environment('PLATFORM_ADMINS').split(',').includes(token.subject);
+}

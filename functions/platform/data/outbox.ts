@@ -1,0 +1,50 @@
+// Events between being committed and being told: where they lie, and how they are pointed at.
+
+import * as v from 'valibot';
+import { epochSeconds, secondsAfter } from '../clock.ts';
+import type { Write } from './commit.ts';
+import { type DomainEvent, PlatformEvent } from '../events.ts';
+import { OUTBOX_KIND, outboxKey, outboxShard, placeId } from './keys.ts';
+import { controlTable } from './table.ts';
+
+const EVENT_CHARACTERS_MAX = 64 * 1024;
+const KEPT_SECONDS = 7 * 24 * 3600;
+
+/** Where an event lies, as queues carry it. What it says stays in the table. */
+export const Pointer = v.object({
+  place: v.string(),
+  event_id: v.string(),
+  type: v.string(),
+  correlation_id: v.string(),
+  traceparent: v.optional(v.string()),
+});
+export type Pointer = v.InferOutput<typeof Pointer>;
+
+export const OutboxRow = v.object({ event: PlatformEvent });
+
+/** A row of the outbox: committed with the change, published by the stream. */
+export function insertOutbox(told: PlatformEvent & DomainEvent, now: Date): Write {
+  const { place: _, ...event } = told;
+  // Over this it could not be pushed to a socket; events say what happened, not everything about it.
+  if (JSON.stringify(event).length > EVENT_CHARACTERS_MAX)
+    throw new Error(`The event ${event.type} is too large.`);
+  const place = placeId(event);
+  return {
+    action: {
+      Put: {
+        TableName: controlTable(),
+        Item: {
+          ...outboxKey(place, event.event_id),
+          kind: OUTBOX_KIND,
+          event,
+          // For the sweep, which looks for what was never relayed or dispatched.
+          gsi1pk: outboxShard(place),
+          gsi1sk: event.event_id,
+          expires_at: epochSeconds(secondsAfter(now, KEPT_SECONDS)),
+        },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+    },
+    refusal: 'request.conflict',
+  };
+}

@@ -1,0 +1,76 @@
+// The reads that stores share, each of them one request.
+
+import { BatchGetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
+import { dynamo } from '../clients.ts';
+import { refuse } from '../errors.ts';
+import { decodeCursor, encodeCursor, type PageOf } from '../page.ts';
+import { controlTable, type Key, queryPage } from './table.ts';
+
+type Row = Record<string, unknown>;
+
+export interface PageAsked {
+  limit: number;
+  cursor?: string;
+}
+
+/** As many items as one request may ask for; those that are not there are undefined. */
+export async function readItems(keys: Key[]): Promise<(Row | undefined)[]> {
+  if (keys.length === 0) return [];
+  const table = controlTable();
+  const answer = await dynamo().send(
+    new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
+  );
+  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
+  const found = new Map(
+    (answer.Responses?.[table] ?? []).map((item) => [nameOf(item as unknown as Key), item]),
+  );
+  return keys.map((key) => found.get(nameOf(key)));
+}
+
+/**
+ * Items as they were at one moment: a batch reads one after the other, and between two of them what one transaction
+ * wrote may come to be seen in part. It costs twice as much, and a write under way makes it fail, to be tried again.
+ */
+export async function readItemsAtOnce(keys: Key[]): Promise<(Row | undefined)[]> {
+  const answer = await dynamo().send(
+    new TransactGetCommand({
+      TransactItems: keys.map((Key) => ({ Get: { TableName: controlTable(), Key } })),
+    }),
+  );
+  return keys.map((_, index) => answer.Responses?.[index]?.Item);
+}
+
+/** Rows of one kind in a partition, by sort key. */
+export async function readRows(pk: string, kind: string, { limit, cursor }: PageAsked): Promise<PageOf<Row>> {
+  const after = decodeCursor(cursor, new RegExp(`^${kind}[\\w-]{1,128}$`));
+  const { items, next } = await queryPage({
+    condition: 'pk = :pk AND begins_with(sk, :kind)',
+    values: { ':pk': pk, ':kind': kind },
+    limit,
+    from: after === undefined ? undefined : { pk, sk: after },
+  });
+  return { items, next_cursor: encodeCursor(next?.['sk'] as string | undefined) };
+}
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Items gathered in a partition of gsi1, oldest first; their ids sort by age. */
+export async function readGathered(
+  partition: string,
+  keyOf: (id: string) => Key,
+  { limit, cursor }: PageAsked,
+): Promise<PageOf<Row>> {
+  const after = decodeId(cursor);
+  const { items, next } = await queryPage({
+    index: 'gsi1',
+    condition: 'gsi1pk = :partition',
+    values: { ':partition': partition },
+    limit,
+    from: after === undefined ? undefined : { ...keyOf(after), gsi1pk: partition, gsi1sk: after },
+  });
+  return { items, next_cursor: encodeCursor(next?.['gsi1sk'] as string | undefined) };
+}
+
+export const decodeId = (cursor: string | undefined): string | undefined => decodeCursor(cursor, ID);
+
+const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;

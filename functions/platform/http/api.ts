@@ -1,0 +1,36 @@
+import type { HandlerName, Table } from '../../routes.ts';
+import { authorize } from '../auth/authorize.ts';
+import { withPrincipal } from '../context.ts';
+import type { Endpoint } from './endpoint.ts';
+import { refuse } from '../errors.ts';
+import { admitAnyone } from './public-api.ts';
+import { limitCaller } from '../rates/rates.ts';
+import { type Admit, serve } from './serve.ts';
+
+/** The function of one domain: it names a handler for each of the domain's routes, and no other. */
+export function api<T extends Table>(table: T, endpoints: Record<HandlerName<T>, Endpoint>) {
+  return serve(table, endpoints, admit);
+}
+
+const admit: Admit = async (ctx, event, requirement, headers) => {
+  if (requirement === 'public') return admitAnyone(ctx, event, requirement, headers);
+  const sourceIp = event.requestContext?.http?.sourceIp ?? '';
+  if (requirement === 'iam') {
+    // The gateway has checked the signature; without its word on who signed, nobody did.
+    const arn = (event.requestContext as { authorizer?: { iam?: { userArn?: string } } }).authorizer?.iam
+      ?.userArn;
+    if (!arn) throw refuse('auth.missing');
+    return { ...ctx, sourceIp, actor: { kind: 'platform_team', id: arn } };
+  }
+  const params = event.pathParameters ?? {};
+  const authorized = await authorize(
+    event.headers['authorization'],
+    requirement,
+    event.routeKey,
+    params,
+    ctx.now,
+  );
+  const known = { ...withPrincipal(ctx, authorized), sourceIp };
+  Object.assign(headers, limitCaller(known));
+  return known;
+};

@@ -1,0 +1,104 @@
+import { ChangeMessageVisibilityCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type * as v from 'valibot';
+import { sqs } from '../clients.ts';
+import { type Context, correlationIdIn, createContext } from '../context.ts';
+import { environment } from '../environment.ts';
+import { newId } from '../ids.ts';
+import { isOutage } from './outage.ts';
+import { parse } from '../parse.ts';
+import { deliveryAfter } from './redelivery.ts';
+
+/**
+ * Reads a queue. Messages stand alone: those that fail come again, the others are done. One that fails by itself ends
+ * in the failure queue after a few deliveries; while something it needs is away, it comes again for hours.
+ */
+export function queueConsumer<T>(
+  schema: v.GenericSchema<unknown, T>,
+  consume: (ctx: Context, body: T, message: { sentAt: Date }) => Promise<void>,
+) {
+  return async (event: SQSEvent): Promise<SQSBatchResponse> => {
+    const consumed = await Promise.all(
+      event.Records.map(async (record) => {
+        const ctx = contextOf(record);
+        try {
+          await consume(ctx, parse(schema, bodyOf(record)), { sentAt: sentAt(record) });
+          ctx.log.info('The message is consumed.', { message_id: record.messageId });
+          return true;
+        } catch (error) {
+          return settle(ctx, record, error);
+        }
+      }),
+    );
+    const failed = event.Records.filter((_, index) => !consumed[index]);
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  };
+}
+
+/** Whether the message is done with: it lies in the failure queue. Otherwise it comes again. */
+async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<boolean> {
+  const next = deliveryAfter({
+    isOutage: isOutage(error),
+    deliveries: Number(record.attributes.ApproximateReceiveCount),
+    ageSeconds: (ctx.now().getTime() - sentAt(record).getTime()) / 1000,
+  });
+  const said = { message_id: record.messageId, error };
+  try {
+    if (next === 'given_up') {
+      await giveUp(ctx, record, error);
+      ctx.log.error('A message was given up and lies in the failure queue.', said);
+      return true;
+    }
+    ctx.log.warn('A message could not be consumed; it comes again.', { ...said, ...next });
+    await postpone(record, next.afterSeconds);
+  } catch (trouble) {
+    // It comes again when its time is up.
+    ctx.log.error('A message could not be put off or given up.', { ...said, trouble });
+  }
+  return false;
+}
+
+async function postpone({ receiptHandle }: SQSRecord, seconds: number): Promise<void> {
+  await sqs().send(
+    new ChangeMessageVisibilityCommand({
+      QueueUrl: environment('QUEUE_URL'),
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: seconds,
+    }),
+  );
+}
+
+/** With the cause beside it, for the person who looks. */
+async function giveUp(ctx: Context, { body }: SQSRecord, error: unknown): Promise<void> {
+  const cause = error instanceof Error ? error.name : 'unknown';
+  await sqs().send(
+    new SendMessageCommand({
+      QueueUrl: environment('FAILURE_QUEUE_URL'),
+      MessageBody: body,
+      MessageAttributes: {
+        error: { DataType: 'String', StringValue: cause },
+        correlation_id: { DataType: 'String', StringValue: ctx.correlationId },
+      },
+    }),
+  );
+}
+
+function contextOf(record: SQSRecord): Context {
+  const sent = (bodyOf(record) ?? {}) as { correlation_id?: unknown; traceparent?: unknown };
+  return createContext(
+    correlationIdIn(sent.correlation_id) ?? correlationIdIn(record.messageId) ?? newId(),
+    sent.traceparent,
+  );
+}
+
+function bodyOf(record: SQSRecord): unknown {
+  try {
+    return JSON.parse(record.body);
+  } catch {
+    return undefined;
+  }
+}
+
+function sentAt(record: SQSRecord): Date {
+  return new Date(Number(record.attributes.SentTimestamp));
+}

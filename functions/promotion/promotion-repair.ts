@@ -1,0 +1,49 @@
+// What becomes of a promotion when something went wrong, or when nobody came. Rules only; nothing here knows AWS.
+
+import { secondsAfter } from '../platform/clock.ts';
+import { PROBLEMS } from '../platform/errors.ts';
+import { causeOf, type WorkflowError } from '../platform/workflow/workflow-error.ts';
+import type { Promotable } from './promotable.ts';
+import type { Failure, Promotion } from './promotion.ts';
+
+/** The stream is given this long to start what was asked for. */
+const START_SECONDS_MAX = 60;
+
+export const SMOKE_FAILED = 'promotion.smoke_failed';
+
+/** What the workflow caught, as people may read it: what went wrong inside is for the log. */
+export function failureOf(error: WorkflowError): Failure {
+  const code = error.Error;
+  if (code.endsWith('Timeout'))
+    return { code: 'promotion.timed_out', detail: 'What the promotion waited for did not come in time.' };
+  if (code === SMOKE_FAILED || (code in PROBLEMS && code !== 'internal'))
+    return { code, detail: causeOf(error).slice(0, DETAIL_CHARACTERS_MAX) };
+  return { code: 'internal', detail: 'A step failed on our side; its log has the correlation id.' };
+}
+
+const DETAIL_CHARACTERS_MAX = 1_000;
+
+export const STALLED: Failure = {
+  code: 'promotion.stalled',
+  detail: 'The workflow did not take the promotion on before its deadline.',
+};
+
+export type Sweep = 'wait' | 'start' | 'answer' | 'fail';
+
+/** What is to be done about a promotion in case nobody else does. */
+export function sweepOf(promotion: Promotion, at: Pick<Promotable, 'instance_count'>, now: Date): Sweep {
+  if (promotion.status !== 'running') return 'wait';
+  if (now > new Date(promotion.deadline_at)) return 'fail';
+  if (promotion.started_at === undefined)
+    return now > secondsAfter(new Date(promotion.requested_at), START_SECONDS_MAX) ? 'start' : 'wait';
+  return isAnswerable(promotion, at) ? 'answer' : 'wait';
+}
+
+/** Whether what the workflow waits for is there. */
+export function isAnswerable(
+  { step, task_token }: Promotion,
+  { instance_count }: Pick<Promotable, 'instance_count'>,
+): boolean {
+  if (task_token === undefined) return false;
+  return step === 'smoke_answered' || (step === 'awaiting_last_instance' && instance_count === 0);
+}

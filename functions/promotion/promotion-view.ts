@@ -1,0 +1,129 @@
+// A promotion as people see it: where it stands and what it waits for, in words.
+
+import * as v from 'valibot';
+import { nameActor } from '../platform/actor.ts';
+import { VERSION_STATUSES, type VersionStatus } from '../catalog/app.ts';
+import { Bake, describeTally, isTried, tallyOf } from './canary-guard.ts';
+import type { Promotable } from './promotable.ts';
+import {
+  Failure,
+  Gates,
+  type Promotion,
+  PROMOTION_STATUSES,
+  type Step,
+  STEPS,
+  type Subject,
+} from './promotion.ts';
+
+const CanaryView = v.object({
+  percent: v.number(),
+  /** Only for who may publish. */
+  project_ids: v.optional(v.array(v.string())),
+  bake_seconds: v.number(),
+  failure_percent_max: v.number(),
+  instances_min: v.number(),
+  began_at: v.optional(v.string()),
+  bake_until: v.optional(v.string()),
+  ended_at: v.optional(v.string()),
+  /** How many instances came up or failed, and how many of them failed. */
+  observed: v.number(),
+  failed: v.number(),
+  failure_percent: v.number(),
+});
+
+/** What is told of every promotion; beside it stands what was promoted, and where that stands now. */
+const TOLD = {
+  operation_id: v.string(),
+  from: v.picklist(VERSION_STATUSES),
+  target: v.picklist(VERSION_STATUSES),
+  status: v.picklist(PROMOTION_STATUSES),
+  step: v.picklist(STEPS),
+  /** In words; nothing once it has ended. */
+  waiting_for: v.nullable(v.string()),
+  gates: Gates,
+  requested_by: v.string(),
+  reason: v.string(),
+  requested_at: v.string(),
+  deadline_at: v.string(),
+  ended_at: v.optional(v.string()),
+  error: v.optional(Failure),
+};
+
+export const PromotionView = v.object({
+  ...TOLD,
+  app_slug: v.string(),
+  version: v.string(),
+  version_status: v.picklist(VERSION_STATUSES),
+  canary: v.optional(CanaryView),
+});
+
+export const ArtifactPromotionView = v.object({
+  ...TOLD,
+  artifact_id: v.string(),
+  lifecycle_state: v.picklist(VERSION_STATUSES),
+  canary: v.optional(Bake),
+});
+
+export function viewPromotion(
+  promotion: Promotion,
+  at: Pick<Promotable, 'status' | 'instance_count' | 'path'>,
+  ofPlatform: boolean,
+) {
+  const { operation_id, subject, from, target, status, step, gates, error } = promotion;
+  const { reason, requested_at, deadline_at, ended_at } = promotion;
+  return {
+    operation_id,
+    ...viewSubject(subject, at.status),
+    from,
+    target,
+    status,
+    step,
+    waiting_for: describeWait(promotion, at),
+    gates,
+    ...viewCanary(promotion, ofPlatform),
+    requested_by: nameActor(promotion.actor),
+    reason,
+    requested_at,
+    deadline_at,
+    ...(ended_at && { ended_at }),
+    ...(error && { error }),
+  };
+}
+
+function viewSubject(subject: Subject, status: VersionStatus) {
+  if (subject.kind === 'artifact') return { artifact_id: subject.artifact_id, lifecycle_state: status };
+  return { app_slug: subject.app_slug, version: subject.version, version_status: status };
+}
+
+function viewCanary(promotion: Promotion, ofPlatform: boolean) {
+  const { canary } = promotion;
+  if (!isTried(canary)) return canary && { canary };
+  const { project_ids, ...shown } = canary;
+  return { canary: { ...shown, ...(ofPlatform && { project_ids }), ...tallyOf(promotion) } };
+}
+
+type Waiting = Pick<Promotable, 'instance_count' | 'path'>;
+
+const WORDS: Record<Exclude<Step, 'ended'>, (promotion: Promotion, at: Waiting) => string> = {
+  checking: () => 'The manifest is being checked.',
+  awaiting_smoke: ({ deadline_at }, { path }) =>
+    `Waits for a platform admin to answer the smoke run, until ${deadline_at}: POST ${path.replace('/api/v1/', '/api/v1/admin/')}/smoke`,
+  smoke_answered: () => 'The smoke run was answered; the workflow goes on.',
+  verifying: () => 'Its signature and its provenance are being verified.',
+  staging: () => 'It was verified and is about to be staged.',
+  beginning_canary: () => 'The canary is about to begin.',
+  baking: (promotion) => {
+    const { canary, deadline_at } = promotion;
+    const tally = isTried(canary) ? `; ${describeTally(canary, promotion)}` : '';
+    return `Bakes until ${canary?.bake_until ?? deadline_at}${tally}.`;
+  },
+  awaiting_grace: ({ grace_until, deadline_at }) =>
+    `Waits for the grace period to end, at ${grace_until ?? deadline_at}.`,
+  awaiting_last_instance: ({ subject }, { instance_count: count }) =>
+    `Waits for the last instance to end; ${count} still ${count === 1 ? 'uses' : 'use'} the ${subject.kind}.`,
+};
+
+function describeWait(promotion: Promotion, at: Waiting): string | null {
+  const { status, step } = promotion;
+  return status !== 'running' || step === 'ended' ? null : WORDS[step](promotion, at);
+}

@@ -1,0 +1,89 @@
+import * as v from 'valibot';
+import { secondsAfter } from '../platform/clock.ts';
+import { update, type Write } from '../platform/data/commit.ts';
+import { queryPage, updateItem } from '../platform/data/table.ts';
+import { LIFECYCLE_STATES, TRUST_STATES } from '../artifacts/artifact.ts';
+import { Intent } from '../publishing/intent.ts';
+import { DUE_ARTIFACTS, dueKey, intentKey, OPEN_INTENTS } from '../artifacts/keys.ts';
+import type { Due } from '../artifacts/artifact-due.ts';
+
+const DueRow = v.object({
+  artifact_id: v.string(),
+  gsi1sk: v.string(),
+  lifecycle_state: v.picklist(LIFECYCLE_STATES),
+  trust_state: v.picklist(TRUST_STATES),
+  trust_revision: v.optional(v.number()),
+  tried_at: v.optional(v.string()),
+});
+
+const PAGE = 1_000;
+const PAGES_MAX = 20;
+
+/** When each artifact is due, the first first. What is beyond comes into reach as those before it are done. */
+export async function listDue(): Promise<Due[]> {
+  const all: Due[] = [];
+  let from: Record<string, unknown> | undefined;
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const { items, next } = await queryPage({
+      index: 'gsi1',
+      condition: 'gsi1pk = :due',
+      values: { ':due': DUE_ARTIFACTS },
+      limit: PAGE,
+      from,
+    });
+    for (const item of items) {
+      const { gsi1sk: due_at, ...due } = v.parse(DueRow, item);
+      all.push({ ...due, due_at });
+    }
+    if (!next) break;
+    from = next;
+  }
+  return all;
+}
+
+/** It could not be looked at; others come before it the next time. */
+export async function noteTried(id: string, now: Date): Promise<void> {
+  await updateItem(dueKey(id), {
+    update: 'SET tried_at = :now',
+    condition: 'attribute_exists(pk)',
+    values: { ':now': now.toISOString() },
+  });
+}
+
+const POSTPONED_SECONDS = 24 * 3600;
+
+/** It is looked at again another day, unless it changes before. */
+export async function postponeDue(id: string, now: Date): Promise<void> {
+  await updateItem(dueKey(id), {
+    update: 'SET gsi1sk = :later',
+    condition: 'attribute_exists(pk)',
+    values: { ':later': secondsAfter(now, POSTPONED_SECONDS).toISOString() },
+  });
+}
+
+const LAPSED_MAX = 500;
+
+/** Open intents whose time is over; what is beyond comes next time. */
+export async function listLapsedIntents(now: Date): Promise<Intent[]> {
+  const { items } = await queryPage({
+    index: 'gsi1',
+    condition: 'gsi1pk = :open AND gsi1sk <= :now',
+    values: { ':open': OPEN_INTENTS, ':now': now.toISOString() },
+    limit: LAPSED_MAX,
+  });
+  return items.map((item) => v.parse(Intent, item));
+}
+
+/** Of its token nothing is left, unless somebody has unwrapped the credential meanwhile. */
+export function saveExpired({ project_id, id }: Intent): Write {
+  return update(
+    intentKey(project_id, id),
+    {
+      update: 'SET #status = :expired REMOVE gsi1pk, gsi1sk, token_hash',
+      condition: '#status = :open',
+      names: { '#status': 'status' },
+      values: { ':expired': 'expired', ':open': 'open' },
+    },
+    'request.conflict',
+  );
+}

@@ -1,0 +1,47 @@
+import { findUnneededFiles, findUnneededImages, type StoredFile, type StoredImage } from './garbage.ts';
+import { artifactsIn, type Repository } from './garbage-store.ts';
+import { listVersions } from '../storage/object-store.ts';
+import type { VersionMarker } from '../storage/object-versions.ts';
+import { listImages } from '../storage/repository-images.ts';
+import { filesOf } from '../storage/repository.ts';
+
+export interface Garbage {
+  images: StoredImage[];
+  files: StoredFile[];
+  /** The same once more, with these digests needed besides. */
+  without: (digests: string[]) => StoredImage[];
+}
+
+const FILES_MAX = 20_000;
+
+/** What lies in a repository, and among the files beside it, and is of no use to any artifact. Changes nothing. */
+export async function findGarbage(repository: Repository, now: Date): Promise<Garbage> {
+  const [images, files] = await Promise.all([listImages(repository.name), listFiles(repository)]);
+  const judgedWith = (needed: string[]) => findUnneededImages(images, needed, now);
+  // Most repositories have nothing that is old enough, whatever is registered there.
+  const isClean = judgedWith([]).length === 0 && findUnneededFiles(files, [], now).length === 0;
+  const artifacts = isClean ? [] : await artifactsIn(repository);
+  const needed = artifacts.flatMap(({ digest, platforms = [] }) => [
+    digest,
+    ...platforms.map((platform) => platform.digest),
+  ]);
+  const pinned = artifacts.flatMap(({ object }) => object ?? []);
+  return {
+    images: judgedWith(needed),
+    files: findUnneededFiles(files, pinned, now),
+    without: (digests) => judgedWith([...needed, ...digests]),
+  };
+}
+
+async function listFiles({ name, project_id, app_slug }: Repository): Promise<StoredFile[]> {
+  const all: StoredFile[] = [];
+  let after: VersionMarker | undefined;
+  do {
+    const { files, next } = await listVersions(filesOf(project_id, app_slug), after);
+    all.push(...files);
+    if (all.length > FILES_MAX)
+      throw new Error(`Beside ${name} lie more than ${FILES_MAX} versions of files.`);
+    after = next;
+  } while (after);
+  return all;
+}

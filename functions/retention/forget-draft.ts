@@ -1,0 +1,32 @@
+import { commitDecision } from '../platform/data/change.ts';
+import type { Context } from '../platform/context.ts';
+import { aboutArtifact, subjectOfArtifact } from '../artifacts/artifact.ts';
+import { isBound } from '../artifacts/artifact-binding.ts';
+import { findArtifactPromotion } from '../artifacts/artifact-promotion-store.ts';
+import { removeArtifact } from '../artifacts/artifact-store.ts';
+import { findBound, holdVersion } from '../artifacts/binding-store.ts';
+import { postponeDue } from './due-store.ts';
+import { ArtifactForgotten, careOf } from '../artifacts/artifact-due.ts';
+import { CARE } from './reverify-artifact.ts';
+
+/** Forgets a draft nobody took further. One that a version names, or that is being promoted, is kept for now. */
+export async function forgetDraft(ctx: Context, id: string): Promise<void> {
+  await commitDecision(ctx, 'artifacts.artifact.forget', async () => {
+    const { artifact, promotion } = await findArtifactPromotion(id);
+    if (!careOf(artifact, 0, ctx.now()).includes('forget')) return undefined;
+    const bound = await findBound(artifact);
+    if (isBound(bound, artifact) || promotion?.status === 'running') {
+      await postponeDue(id, ctx.now());
+      return undefined;
+    }
+    return {
+      subject: subjectOfArtifact(artifact),
+      before: aboutArtifact(artifact),
+      reason: 'Nobody took the draft further, and no version names it.',
+      actor: CARE,
+      place: { org_id: artifact.org_id, project_id: artifact.project_id },
+      writes: [...removeArtifact(artifact), holdVersion(artifact, bound)],
+      events: [ArtifactForgotten(artifact)],
+    };
+  });
+}

@@ -1,0 +1,119 @@
+// What lies in the registry or the object store and is of no use to any artifact. Rules only; nothing here knows AWS.
+
+import * as v from 'valibot';
+import { secondsAfter } from '../platform/clock.ts';
+import { event } from '../platform/events.ts';
+import { Slug } from '../platform/name.ts';
+import { provenanceKeyOf, signatureKeyOf } from '../storage/repository.ts';
+
+/** What came more recently may yet be registered. */
+export const COLLECT_AFTER_SECONDS = 7 * 24 * 3600;
+/** A day before, so that nobody registers a file at the very moment it goes. */
+export const REGISTER_WITHIN_SECONDS = 6 * 24 * 3600;
+
+/** A manifest as the registry has it: an image, an index of images, or what is attached to one of them. */
+export interface StoredImage {
+  digest: string;
+  tags: string[];
+  pushedAt: Date;
+  sizeBytes: number;
+  /** What it is attached to, by its own word. */
+  subject?: string;
+  /** What an index leads to. */
+  members: string[];
+}
+
+/** One version of an object; one that says that the object was deleted has no bytes. */
+export interface StoredFile {
+  key: string;
+  versionId: string;
+  storedAt: Date;
+  sizeBytes: number;
+}
+
+export interface Pinned {
+  key: string;
+  version_id: string;
+}
+
+/**
+ * Images nobody needs: neither an artifact, nor an index or image that stays. Whatever is attached to what stays, stays
+ * with it. Indexes come first, as a registry keeps what an index of its own leads to.
+ */
+export function findUnneededImages(
+  images: StoredImage[],
+  needed: Iterable<string>,
+  now: Date,
+): StoredImage[] {
+  const leadsTo = new Map<string, string[]>();
+  const lead = (from: string, to: string): void => {
+    const known = leadsTo.get(from);
+    if (known) known.push(to);
+    else leadsTo.set(from, [to]);
+  };
+  for (const image of images) {
+    for (const member of image.members) lead(image.digest, member);
+    for (const subject of subjectsOf(image)) lead(subject, image.digest);
+  }
+  const staying = new Set(needed);
+  for (const image of images) {
+    if (!isRecent(image.pushedAt, now)) continue;
+    staying.add(image.digest);
+    // Somebody has just signed it: they are about to register it.
+    for (const subject of subjectsOf(image)) staying.add(subject);
+  }
+  // A set is walked in the order it is added to, so this ends when nothing more stays because of another.
+  for (const digest of staying) for (const next of leadsTo.get(digest) ?? []) staying.add(next);
+  const unneeded = images.filter(({ digest }) => !staying.has(digest));
+  return [...unneeded.filter(isIndex), ...unneeded.filter((image) => !isIndex(image))];
+}
+
+const isIndex = ({ members }: StoredImage): boolean => members.length > 0;
+
+/** OCI distribution 1.1, "Referrers Tag Schema": where a registry keeps no referrers, a tag names whose they are. */
+const REFERRERS_TAG = /^sha256-([0-9a-f]{64})(?![0-9a-f])/;
+
+export function subjectsOf({ subject, tags }: Pick<StoredImage, 'subject' | 'tags'>): string[] {
+  const tagged = tags.flatMap((tag) => REFERRERS_TAG.exec(tag)?.[1] ?? []).map((hex) => `sha256:${hex}`);
+  return subject === undefined ? tagged : [subject, ...tagged];
+}
+
+/** Versions of objects nobody needs: no artifact is one of them, and none lies beside a file that stays. */
+export function findUnneededFiles(files: StoredFile[], pinned: Pinned[], now: Date): StoredFile[] {
+  const recent = files.filter(({ storedAt }) => isRecent(storedAt, now));
+  const stayingKeys = [...pinned, ...recent].map(({ key }) => key);
+  const beside = new Set(stayingKeys.flatMap((key) => [signatureKeyOf(key), provenanceKeyOf(key)]));
+  const exactly = new Set(pinned.map(({ key, version_id }) => nameVersion(key, version_id)));
+  return files.filter(
+    ({ key, versionId, storedAt }) =>
+      !isRecent(storedAt, now) && !beside.has(key) && !exactly.has(nameVersion(key, versionId)),
+  );
+}
+
+/** As many as one request takes. */
+export const PART = 100;
+
+export function inParts<T>(all: T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / PART) }, (_, part) =>
+    all.slice(part * PART, (part + 1) * PART),
+  );
+}
+
+const nameVersion = (key: string, versionId: string): string => `${key}\n${versionId}`;
+
+function isRecent(time: Date, now: Date): boolean {
+  return now < secondsAfter(time, COLLECT_AFTER_SECONDS);
+}
+
+/** How much goes; which ones, the audit tells. */
+export const GarbageCollected = event(
+  'apps.artifact.collected',
+  1,
+  v.object({
+    app_slug: Slug,
+    repository: v.string(),
+    images: v.number(),
+    files: v.number(),
+    bytes: v.number(),
+  }),
+);

@@ -1,0 +1,30 @@
+import type { Actor } from '../platform/actor.ts';
+import { decidingAgain, recordsOf } from '../platform/data/change.ts';
+import { commit } from '../platform/data/commit.ts';
+import type { Context } from '../platform/context.ts';
+import { findAnyArtifact } from '../artifacts/artifact-store.ts';
+import { findBound } from '../artifacts/binding-store.ts';
+import { decideVerification } from '../artifacts/decide-verification.ts';
+import { examineArtifact } from '../artifacts/examine-artifact.ts';
+import { careOf } from '../artifacts/artifact-due.ts';
+import type { Trust } from '../trust/trust-policy.ts';
+
+/** The platform itself, looking after what it keeps. */
+export const CARE: Actor = { kind: 'platform', id: 'artifact-care' };
+
+/**
+ * Looks at an artifact's signature again, if that is due. That nothing has changed is kept and told to nobody; that
+ * trust was lost, or found again, is.
+ */
+export async function reverifyArtifact(ctx: Context, id: string, trust: Trust): Promise<void> {
+  await decidingAgain(async () => {
+    const artifact = await findAnyArtifact(id);
+    if (!artifact || !careOf(artifact, trust.revision, ctx.now()).includes('verify')) return;
+    const verification = await examineArtifact(artifact, trust, ctx.now());
+    const bound = await findBound(artifact);
+    const decision = { ...decideVerification(artifact, bound, verification, ctx.now()), actor: CARE };
+    const isNews = (verification.verdict === 'verified') !== (artifact.trust_state === 'verified');
+    const records = isNews ? recordsOf(ctx, 'artifacts.artifact.reverify', decision) : [];
+    await commit([...decision.writes, ...records]);
+  }, 'unavailable');
+}

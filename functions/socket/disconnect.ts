@@ -1,8 +1,0 @@
-import { socketRoute } from './route.ts';
-import { dropConnection, findConnection } from './store.ts';
-
-export const handler = socketRoute(async (ctx, event) => {
-  const { connectionId } = event.requestContext;
-  const admission = await findConnection(connectionId, ctx.now());
-  if (admission) await dropConnection(connectionId, admission.topic);
-});

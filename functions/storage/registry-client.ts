@@ -1,0 +1,220 @@
+// Reads what was pushed, over the distribution API. A registry may be slow, broken or somebody else's: every answer is
+// bounded in time and bytes, and what has a digest is believed only after its bytes were hashed.
+
+import { hash } from 'node:crypto';
+import { GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
+import * as v from 'valibot';
+import { Digest } from '../manifests/manifest-fields.ts';
+import { ecr } from '../platform/clients.ts';
+import { Refusal, refuse } from '../platform/errors.ts';
+import { parseJson } from '../trust/strict-json.ts';
+import type { Attachment } from '../trust/verification.ts';
+
+const MIB = 1024 * 1024;
+const MANIFEST_BYTES_MAX = 4 * MIB;
+const INDEX_BYTES_MAX = MIB;
+const TOKEN_BYTES_MAX = 64 * 1024;
+const REQUEST_MS = 5_000;
+/** All requests of one call together, so that its caller still gets an answer. */
+const CALL_MS = 20_000;
+const REDIRECTS_MAX = 3;
+const PAGES_MAX = 5;
+/** As many attached things as are looked at: nobody signs an image so often. */
+export const REFERRERS_MAX = 50;
+/** A password is renewed while it still works. */
+const LOGIN_MARGIN_MS = 5 * 60_000;
+
+const MANIFEST_TYPES = [
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+].join(', ');
+
+const Referrer = v.object({ digest: v.string(), artifactType: v.optional(v.string()) });
+export type Referrer = v.InferOutput<typeof Referrer>;
+const Index = v.object({ manifests: v.array(Referrer) });
+
+/** Lists are written by clients: what stands there need not be a digest. */
+export const isDigest = (text: string): boolean => v.is(Digest, text);
+
+export interface RegistryReader {
+  /** Nothing where there is no such thing; what it says it is, and its bytes, which have the digest. */
+  manifest(digest: string): Promise<Attachment | undefined>;
+  blob(digest: string, bytesMax: number): Promise<Uint8Array | undefined>;
+  /** What says of itself that it belongs to the manifest. */
+  referrers(digest: string): Promise<Referrer[]>;
+}
+
+/** One repository, for as long as one call of the API may take. */
+export async function readRepository(repository: string): Promise<RegistryReader> {
+  const { endpoint, basic } = await logIn();
+  const line: Line = { endpoint, basic, authorization: basic, deadline: AbortSignal.timeout(CALL_MS) };
+  const base = `/v2/${repository}`;
+
+  async function manifest(digest: string): Promise<Attachment | undefined> {
+    const answer = await get(line, `${base}/manifests/${digest}`, MANIFEST_BYTES_MAX);
+    return answer && { mediaType: mediaTypeOf(answer), bytes: requireDigest(answer.bytes, digest) };
+  }
+
+  async function blob(digest: string, bytesMax: number): Promise<Uint8Array | undefined> {
+    const answer = await get(line, `${base}/blobs/${digest}`, bytesMax);
+    return answer && requireDigest(answer.bytes, digest);
+  }
+
+  /** Distribution 1.1, “Listing Referrers”: a page at a time. */
+  async function referrers(digest: string): Promise<Referrer[]> {
+    const found: Referrer[] = [];
+    let path: string | undefined = `${base}/referrers/${digest}`;
+    for (let page = 1; path !== undefined && page <= PAGES_MAX; page += 1) {
+      const answer: Answer | undefined = await get(line, path, INDEX_BYTES_MAX);
+      if (!answer) return page === 1 ? taggedReferrers(digest) : found;
+      const index = v.safeParse(Index, parseJson(answer.bytes));
+      if (!index.success) throw unavailable('Its list of referrers is none.');
+      found.push(...index.output.manifests);
+      path = nextPage(answer, line.endpoint);
+    }
+    return found;
+  }
+
+  /**
+   * “Referrers Tag Schema”: where the registry keeps no list, who attaches something does, under a tag. What they
+   * pushed there may be anything; only what the registry itself garbles is the registry's fault.
+   */
+  async function taggedReferrers(digest: string): Promise<Referrer[]> {
+    const tag = digest.replace(':', '-');
+    const answer = await get(line, `${base}/manifests/${tag}`, INDEX_BYTES_MAX);
+    if (!answer) return [];
+    requireDigest(answer.bytes, answer.headers.get('docker-content-digest') ?? 'none');
+    const index = v.safeParse(Index, parseJson(answer.bytes));
+    return index.success ? index.output.manifests : [];
+  }
+
+  return { manifest, blob, referrers };
+}
+
+/** How one call speaks to the registry; it learns on the way which kind of credential is asked for. */
+interface Line {
+  endpoint: string;
+  basic: string;
+  authorization: string;
+  deadline: AbortSignal;
+}
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  bytes: Uint8Array;
+}
+
+async function get(line: Line, path: string, bytesMax: number): Promise<Answer | undefined> {
+  const url = new URL(path, line.endpoint);
+  let answer = await fetchBounded(line, url, bytesMax, line.authorization);
+  const challenge = answer.headers.get('www-authenticate') ?? '';
+  if (answer.status === 401 && line.authorization === line.basic && /^Bearer /i.test(challenge)) {
+    line.authorization = await exchange(line, challenge);
+    answer = await fetchBounded(line, url, bytesMax, line.authorization);
+  }
+  if (answer.status === 404) return undefined;
+  if (answer.status !== 200) throw unavailable(`It answered ${answer.status}.`);
+  return answer;
+}
+
+/** Distribution's token authentication: the password buys a token for what was asked for. */
+async function exchange(line: Line, challenge: string): Promise<string> {
+  const said = Object.fromEntries(
+    Array.from(challenge.matchAll(/(\w+)="([^"]*)"/g), ([, name, value]) => [name, value]),
+  ) as Record<string, string | undefined>;
+  if (!URL.canParse(said['realm'] ?? '')) throw unavailable('It asks for a token without saying where.');
+  const realm = new URL(said['realm'] ?? '');
+  for (const name of ['service', 'scope']) if (said[name]) realm.searchParams.set(name, said[name]);
+  const answer = await fetchBounded(line, realm, TOKEN_BYTES_MAX, line.basic);
+  const token = v.safeParse(v.object({ token: v.string() }), parseJson(answer.bytes));
+  if (answer.status !== 200 || !token.success) throw unavailable('It gives no token.');
+  return `Bearer ${token.output.token}`;
+}
+
+/** Blobs may lie elsewhere; the credential goes only where it was asked for. */
+async function fetchBounded(
+  line: Line,
+  first: URL,
+  bytesMax: number,
+  authorization: string,
+): Promise<Answer> {
+  const signal = AbortSignal.any([line.deadline, AbortSignal.timeout(REQUEST_MS)]);
+  let url = first;
+  try {
+    for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
+      const headers = {
+        accept: MANIFEST_TYPES,
+        'accept-encoding': 'identity',
+        ...(url.origin === first.origin && { authorization }),
+      };
+      const response = await fetch(url, { redirect: 'manual', signal, headers });
+      if (response.status < 300 || response.status >= 400) {
+        const { status, headers } = response;
+        return { status, headers, bytes: await readAtMost(response, bytesMax) };
+      }
+      await response.body?.cancel();
+      url = redirected(url, response.headers.get('location'));
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw unavailable(signal.aborted ? 'It took too long to answer.' : 'It broke off or did not answer.');
+  }
+  throw unavailable('It redirects in circles.');
+}
+
+function redirected(from: URL, location: string | null): URL {
+  if (location === null || !URL.canParse(location, from.href)) throw unavailable('It redirects to nowhere.');
+  const to = new URL(location, from);
+  if (to.protocol !== from.protocol) throw unavailable('It redirects to another protocol.');
+  return to;
+}
+
+async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop closes the connection: what is too long is not read on.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw unavailable(`It answered with more than ${bytesMax} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function requireDigest(bytes: Uint8Array, digest: string): Uint8Array {
+  if (`sha256:${hash('sha256', bytes)}` === digest) return bytes;
+  throw unavailable('What it answered has another digest than was asked for.');
+}
+
+const mediaTypeOf = ({ headers }: Answer): string =>
+  (headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
+
+/** RFC 8288: `<url>; rel="next"`; a page elsewhere would be somebody else's. */
+function nextPage({ headers }: Answer, endpoint: string): string | undefined {
+  const [, next] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '') ?? [];
+  if (next === undefined || !URL.canParse(next, endpoint)) return undefined;
+  const { origin, pathname, search } = new URL(next, endpoint);
+  return origin === new URL(endpoint).origin ? `${pathname}${search}` : undefined;
+}
+
+const unavailable = (detail: string): Refusal => refuse('registry.unavailable', { detail });
+
+interface Login {
+  endpoint: string;
+  basic: string;
+  expiresAtMs: number;
+}
+
+let login: Login | undefined;
+
+async function logIn(): Promise<Login> {
+  if (login && login.expiresAtMs - Date.now() > LOGIN_MARGIN_MS) return login;
+  const { authorizationData } = await ecr().send(new GetAuthorizationTokenCommand({}));
+  const { authorizationToken, proxyEndpoint, expiresAt } = authorizationData?.[0] ?? {};
+  if (!authorizationToken || !proxyEndpoint) throw new Error('ECR answers without a password.');
+  const expiresAtMs = expiresAt?.getTime() ?? 0;
+  return (login = { endpoint: proxyEndpoint, basic: `Basic ${authorizationToken}`, expiresAtMs });
+}

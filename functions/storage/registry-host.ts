@@ -1,0 +1,19 @@
+import { DescribeRepositoriesCommand } from '@aws-sdk/client-ecr';
+import { ecr } from '../platform/clients.ts';
+import { environment } from '../platform/environment.ts';
+import { hostOf } from '../publishing/registry.ts';
+
+let host: string | undefined;
+
+/** ECR's own word: the host is of the account and the region, and on a development machine quite another. */
+export async function findRegistryHost(): Promise<string> {
+  return (host ??= await askHost());
+}
+
+async function askHost(): Promise<string> {
+  const name = environment('PLATFORM_REPOSITORY');
+  const { repositories } = await ecr().send(new DescribeRepositoriesCommand({ repositoryNames: [name] }));
+  const uri = repositories?.[0]?.repositoryUri;
+  if (!uri) throw new Error(`ECR describes ${name} without its address.`);
+  return hostOf(uri);
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Journal } from '../journal/journal.ts';
+import { REGISTRY_TOKEN_AUDIENCE, REGISTRY_TOKEN_ISSUER, type RegistryTokens } from './registry-tokens.ts';
+import { Repositories } from './ecr-repositories.ts';
+import { writeWhole } from '../journal/write-whole.ts';
+import { superviseChild } from '../engines/child-process.ts';
+import { findCommand, findFreePort, isFreePort } from '../engines/machine.ts';
+import { freeDeleted } from './registry-garbage.ts';
+import { createRegistryProxy } from './registry-proxy.ts';
+
+export interface Registry {
+  /** `127.0.0.1:<port>`, what stands before the repository in an image name. */
+  host: string;
+  url: string;
+  port: number;
+  storageDir: string;
+  pid(): number | undefined;
+  stop(): Promise<void>;
+}
+
+export interface RegistryOptions {
+  dataDir: string;
+  journal: Journal;
+  tokens: RegistryTokens;
+  /** Where clients exchange their ECR password for a token: the front door's REGISTRY_TOKEN_PATH. */
+  realm: string;
+}
+
+export function findRegistry(): string | undefined {
+  return findCommand('docker-registry') ?? findCommand('registry');
+}
+
+/**
+ * A real OCI registry (Debian's docker-registry) with its images in `<dataDir>/registry/storage`. Image names
+ * carry the port, so it stays the same from run to run unless somebody else has taken it meanwhile.
+ */
+export async function startRegistry(options: RegistryOptions): Promise<Registry> {
+  const command = findRegistry();
+  if (command === undefined) throw new Error('There is no docker-registry on this machine.');
+  const folder = join(options.dataDir, 'registry');
+  const storageDir = join(folder, 'storage');
+  mkdirSync(storageDir, { recursive: true });
+  const settings = readSettings(join(folder, 'settings.json'));
+  const port = await reusablePort(settings.port);
+  writeWhole(join(folder, 'settings.json'), JSON.stringify({ ...settings, port }), { mode: 0o600 });
+
+  const registryPort = await findFreePort();
+  const configFile = join(folder, 'config.yml');
+  const config = registryConfig({
+    ...options,
+    storageDir,
+    registryPort,
+    uploadSecret: settings.uploadSecret,
+  });
+  writeFileSync(configFile, config, { mode: 0o600 });
+  const child = await superviseChild({
+    name: 'registry',
+    command,
+    args: ['serve', configFile],
+    dataDir: options.dataDir,
+    ready: () => asksForToken(registryPort),
+    readySecondsMax: 15,
+    stopSecondsMax: 5,
+    orphanSignal: 'TERM',
+    prepare: () => freeDeleted(command, configFile, storageDir),
+  });
+
+  const repositories = new Repositories(options.journal);
+  const proxy = createRegistryProxy({ registryPort, tokens: options.tokens, repositories });
+  proxy.listen(port, '127.0.0.1');
+  await once(proxy, 'listening').catch(async (error: unknown) => {
+    await child.stop();
+    throw error;
+  });
+  const host = `127.0.0.1:${port}`;
+  return {
+    host,
+    url: `http://${host}`,
+    port,
+    storageDir,
+    pid: () => child.pid(),
+    async stop() {
+      const closed = once(proxy, 'close');
+      proxy.close();
+      proxy.closeAllConnections();
+      await closed;
+      await child.stop();
+    },
+  };
+}
+
+interface Settings {
+  port?: number;
+  /** Signs the state of a half-done upload, so that it can go on after a restart. */
+  uploadSecret: string;
+}
+
+function readSettings(file: string): Settings {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Settings;
+  return { uploadSecret: randomBytes(32).toString('hex') };
+}
+
+async function reusablePort(port: number | undefined): Promise<number> {
+  return port !== undefined && (await isFreePort(port)) ? port : findFreePort();
+}
+
+function registryConfig(
+  options: Pick<RegistryOptions, 'realm' | 'tokens'> & {
+    storageDir: string;
+    registryPort: number;
+    uploadSecret: string;
+  },
+): string {
+  // JSON is YAML, and needs no thought about quoting.
+  return JSON.stringify({
+    version: '0.1',
+    log: { level: 'warn', accesslog: { disabled: true } },
+    storage: {
+      filesystem: { rootdirectory: options.storageDir },
+      // No blob descriptor cache: with one, a manifest pushed again after its deletion is not found.
+      delete: { enabled: true },
+    },
+    http: {
+      addr: `127.0.0.1:${options.registryPort}`,
+      // Clients know the proxy's address, not this one.
+      relativeurls: true,
+      secret: options.uploadSecret,
+    },
+    auth: {
+      token: {
+        realm: options.realm,
+        service: REGISTRY_TOKEN_AUDIENCE,
+        issuer: REGISTRY_TOKEN_ISSUER,
+        rootcertbundle: options.tokens.key.certificateFile,
+      },
+    },
+  });
+}
+
+async function asksForToken(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/v2/`, { signal: AbortSignal.timeout(1_000) });
+  await response.arrayBuffer();
+  return response.status === 401;
+}
