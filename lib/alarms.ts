@@ -11,7 +11,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct, type IConstruct } from 'constructs';
-import type { ProblemCode } from '../functions/platform/errors.ts';
+import type { ProblemCode } from '../functions/problems.ts';
 import { configOf } from './config.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { Publishing } from './publishing.ts';

@@ -85,7 +85,6 @@ export class Artifacts extends Construct {
     grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [PROJECT_PARTITIONS] });
     this.grantReadImages(this.api);
     this.grantReadFiles(this.api);
-    this.grantList(this.api);
 
     this.reactions = new Reactions(this, 'Reactions', {
       domain: 'artifacts',

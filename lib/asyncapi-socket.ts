@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../functions/platform/errors.ts';
+import type { ProblemCode } from '../functions/problems.ts';
 import { EVENTS } from '../functions/events.ts';
 import type { RouteKey } from '../functions/routes.ts';
 import type { Message, Wire } from './asyncapi-document.ts';

@@ -1,11 +1,14 @@
 import { artifactsEndpoints } from '../functions/artifacts/endpoints.ts';
 import { catalogEndpoints } from '../functions/catalog/endpoints.ts';
+import { eventsEndpoints } from '../functions/events/endpoints.ts';
 import { docsEndpoints } from '../functions/docs/endpoints.ts';
 import { identityEndpoints } from '../functions/identity/endpoints.ts';
 import type { Endpoint } from '../functions/platform/http/endpoint.ts';
-import { type Domain, type HandlerName, type RouteKey, type Tables, routes } from '../functions/routes.ts';
+import { type Domain, type RouteKey, type Tables, routes } from '../functions/routes.ts';
+import { type HandlerName } from '../functions/platform/route.ts';
 import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
 import { publishingEndpoints } from '../functions/publishing/endpoints.ts';
+import { retentionEndpoints } from '../functions/retention/endpoints.ts';
 import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
 
 export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<Tables[D]>, Endpoint> };
@@ -15,9 +18,11 @@ const endpoints: EndpointsByDomain = {
   artifacts: artifactsEndpoints,
   catalog: catalogEndpoints,
   docs: docsEndpoints,
+  events: eventsEndpoints,
   identity: identityEndpoints,
   manifests: manifestsEndpoints,
   publishing: publishingEndpoints,
+  retention: retentionEndpoints,
   selftest: selftestEndpoints,
 };
 

@@ -7,31 +7,26 @@ import {
 } from '../functions/identity/keys.ts';
 import { ASSERTION_PARTITIONS } from '../functions/identity/service-account-keys.ts';
 import {
-  AUDIT_PARTITIONS,
-  FEED_PARTITIONS,
   ORG_PARTITIONS,
   PROJECT_PARTITIONS,
   SERVICE_ACCOUNT_PARTITIONS,
   SIGNING_PARTITION,
   USER_PARTITIONS,
 } from '../functions/platform/data/keys.ts';
-import { TICKET_PARTITIONS } from '../functions/events/socket-keys.ts';
 import { configOf } from './config.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
-import type { Socket } from './socket.ts';
 
 export interface IdentityProps {
   kernel: Kernel;
-  socket: Socket;
 }
 
-/** Organisations, projects, people, service accounts and their tokens; the audit log and the event feed to read. */
+/** Organisations, projects, people, service accounts and their tokens. */
 export class Identity extends Construct {
   readonly api: PlatformFunction;
 
-  constructor(scope: Construct, id: string, { kernel, socket }: IdentityProps) {
+  constructor(scope: Construct, id: string, { kernel }: IdentityProps) {
     super(scope, id);
     const { control } = kernel;
     this.api = new PlatformFunction(this, 'Api', {
@@ -43,7 +38,6 @@ export class Identity extends Construct {
       concurrencyMax: 50,
       environment: {
         ...kernel.environment,
-        SOCKET_URL: socket.url,
         TOKEN_TTL_SECONDS: String(configOf(this).tokenTtlSeconds),
       },
     });
@@ -75,12 +69,11 @@ export class Identity extends Construct {
     // An assertion is used once and never again: its row is only ever added.
     grantItems(this.api, control, {
       actions: ['PutItem'],
-      partitions: [ASSERTION_PARTITIONS, TICKET_PARTITIONS],
+      partitions: [ASSERTION_PARTITIONS],
     });
-    grantItems(this.api, control, { actions: ['Query'], partitions: [AUDIT_PARTITIONS, FEED_PARTITIONS] });
     grantItems(this.api, control, {
       actions: ['Query'],
-      partitions: [...places, ORGS_PARTITION, AUDIT_PARTITIONS],
+      partitions: [...places, ORGS_PARTITION],
       index: 'gsi1',
     });
   }

@@ -1,5 +1,5 @@
 import type { Answer, Media, Operation, Parameter, Ref, Schema } from '../functions/docs/document.ts';
-import type { ProblemCode } from '../functions/platform/errors.ts';
+import type { ProblemCode } from '../functions/problems.ts';
 import type { RouteInFull } from './endpoints.ts';
 import { exampleOf } from './openapi-examples.ts';
 import { problemCodesOf, problemRefs } from './openapi-problems.ts';

@@ -1,6 +1,6 @@
 import type { Answer, ProblemKind, Ref, Schema } from '../functions/docs/document.ts';
-import { type ProblemCode, PROBLEMS } from '../functions/platform/errors.ts';
-import { scopeOf } from '../functions/routes.ts';
+import { type ProblemCode, PROBLEMS } from '../functions/problems.ts';
+import { scopeOf } from '../functions/platform/route.ts';
 import type { RouteInFull } from './endpoints.ts';
 
 /** All but the one that never leaves the platform: it means that the first answer is given again. */
@@ -109,7 +109,7 @@ export function problemRefs(codes: ProblemCode[]): Record<string, Ref> {
 /** Every code a route may refuse with: what its kind implies, and what its endpoint says besides. */
 export function problemCodesOf(route: RouteInFull): ProblemCode[] {
   const { endpoint, permission } = route;
-  const codes = new Set<ProblemCode>([
+  const codes = new Set<string>([
     'request.invalid',
     'internal',
     'unavailable',
@@ -118,9 +118,11 @@ export function problemCodesOf(route: RouteInFull): ProblemCode[] {
     ...codesOfPlaces(route),
     ...(endpoint.kind === 'command' ? codesOfCommand(endpoint.spec.idempotency) : []),
     ...(endpoint.kind === 'command' || endpoint.spec.body ? CODES_OF_BODY : []),
-    ...(endpoint.spec.denied ? [endpoint.spec.denied] : []),
+    ...(endpoint.spec.denied ? [endpoint.spec.denied('').code] : []),
     ...(endpoint.spec.refusals ?? []),
   ]);
+  for (const code of codes)
+    if (!(code in PROBLEMS)) throw new Error(`${route.route} refuses with the unknown code ${code}.`);
   return SHOWN.filter((code) => codes.has(code));
 }
 

@@ -7,10 +7,12 @@ import { Problem, problemAnswers, problemKinds } from './openapi-problems.ts';
 import { nameSchemas } from './openapi-schemas.ts';
 
 const DOMAINS: Record<Domain, string> = {
-  identity: 'Organisations, projects, people, service accounts, tokens, audit and events.',
+  identity: 'Organisations, projects, people, service accounts and tokens.',
+  events: 'What happened: the audit log, the event feed, and tickets to follow it live.',
   catalog: 'Apps, their versions and how these are promoted; what projects may launch.',
   publishing: 'Where images and files are published, and the credentials to do so.',
   artifacts: 'Images and files: how they are registered, trusted, promoted and revoked.',
+  retention: 'What was published and is needed by no artifact.',
   manifests: 'What app teams say of their apps: manifests, submissions and their review.',
   selftest: 'Whether the platform works, over every kind of wire it has.',
   docs: 'This description, that of the events, and the schema of app manifests.',

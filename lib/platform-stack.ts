@@ -2,10 +2,10 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
-import { ArtifactCare } from './artifact-care.ts';
 import { Artifacts } from './artifacts.ts';
 import { Catalog } from './catalog.ts';
 import type { DataStack } from './data-stack.ts';
+import { Events } from './events.ts';
 import { Docs } from './docs.ts';
 import { Identity } from './identity.ts';
 import { Kernel } from './kernel.ts';
@@ -13,6 +13,7 @@ import { Manifests } from './manifests.ts';
 import { Promotion } from './promotion.ts';
 import { Publishing } from './publishing.ts';
 import { Relay } from './relay.ts';
+import { Retention } from './retention.ts';
 import { Selftest } from './selftest.ts';
 import { Socket } from './socket.ts';
 
@@ -32,19 +33,23 @@ export class PlatformStack extends Stack {
     const kernel = new Kernel(this, data, api);
 
     const selftest = new Selftest(this, 'Selftest', { kernel, socket, version });
-    const identity = new Identity(this, 'Identity', { kernel, socket });
+    const identity = new Identity(this, 'Identity', { kernel });
+    const events = new Events(this, 'Events', { kernel, socket });
     const catalog = new Catalog(this, 'Catalog', { kernel });
     const artifacts = new Artifacts(this, 'Artifacts', { kernel, data });
     const publishing = new Publishing(this, 'Publishing', { kernel, data, artifacts });
+    const retention = new Retention(this, 'Retention', { kernel, artifacts });
     const manifests = new Manifests(this, 'Manifests', { kernel });
     const docs = new Docs(this, 'Docs');
     api.serve({
       selftest: selftest.api,
       identity: identity.api,
+      events: events.api,
       catalog: catalog.api,
       manifests: manifests.api,
       artifacts: artifacts.api,
       publishing: publishing.api,
+      retention: retention.api,
       docs: docs.api,
     });
 
@@ -54,7 +59,6 @@ export class PlatformStack extends Stack {
       socket,
       reactions: [selftest.reactions, promotion.reactions, artifacts.reactions],
     });
-    new ArtifactCare(this, 'ArtifactCare', { kernel, artifacts });
     new Alarms(this, 'Alarms');
 
     new CfnOutput(this, 'ApiUrl', { value: api.url });

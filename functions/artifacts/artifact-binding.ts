@@ -4,8 +4,8 @@
 import type { App, VersionEntry, VersionStatus } from '../catalog/app.ts';
 import { boundIdOf, type Rank, SUFFICIENT } from '../catalog/readiness.ts';
 import type { Version } from '../catalog/version.ts';
-import { refuse } from '../platform/errors.ts';
 import type { Artifact, LifecycleState } from './artifact.ts';
+import { refuse } from './problems.ts';
 
 /** The version and its app, as they were read. Neither needs to be there: an artifact may come first. */
 export interface Bound {

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { Promotion } from '../promotion/promotion.ts';
 import { requireThat, type Write } from '../platform/data/commit.ts';
-import { refuse } from '../platform/errors.ts';
 import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
 import { Artifact } from './artifact.ts';
 import { artifactKey, artifactPromotionKey } from './keys.ts';
+import { refuse } from './problems.ts';
 
 export interface Found {
   artifact: Artifact;
@@ -40,12 +40,8 @@ function parseFound([artifact, promotion]: unknown[]): Found {
 
 /** Holds an artifact to the state it was read with, where the change does not touch it. */
 export function requireState({ id, lifecycle_state }: Artifact): Write {
-  return requireThat(
-    artifactKey(id),
-    {
-      condition: 'lifecycle_state = :state AND trust_state <> :revoked',
-      values: { ':state': lifecycle_state, ':revoked': 'revoked' },
-    },
-    'request.conflict',
-  );
+  return requireThat(artifactKey(id), {
+    condition: 'lifecycle_state = :state AND trust_state <> :revoked',
+    values: { ':state': lifecycle_state, ':revoked': 'revoked' },
+  });
 }

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { versionSortKey } from '../platform/version-number.ts';
-import { putNew, remove, requireThat, update, type Write } from '../platform/data/commit.ts';
-import { refuse } from '../platform/errors.ts';
+import { put, putNew, remove, replace, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
-import { controlTable, readItem } from '../platform/data/table.ts';
+import { readItem } from '../platform/data/table.ts';
 import { Artifact } from './artifact.ts';
 import {
   artifactKey,
@@ -17,6 +16,7 @@ import {
   revokedContentKey,
 } from './keys.ts';
 import { dueAt } from './artifact-due.ts';
+import { refuse } from './problems.ts';
 
 /** As many registrations of the same bytes in one project as one transaction can revoke together. */
 const SAME_MAX = 18;
@@ -46,9 +46,9 @@ export function insertArtifact(artifact: Artifact): Write[] {
     requireThat(
       projectKey(project_id),
       { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
-      'project.archived',
+      refuse('project.archived'),
     ),
-    { ...putNew(rowOf(artifact), 'artifact.exists'), detail: `It is registered as ${id}.` },
+    putNew(rowOf(artifact), refuse('artifact.exists', { detail: `It is registered as ${id}.` })),
     update(
       contentKey(digest, project_id),
       {
@@ -56,13 +56,12 @@ export function insertArtifact(artifact: Artifact): Write[] {
         condition: 'attribute_not_exists(artifact_ids) OR size(artifact_ids) < :most',
         values: { ':id': new Set([id]), ':most': SAME_MAX },
       },
-      'artifact.too_many',
+      refuse('artifact.too_many'),
     ),
     requireThat(
       revokedContentKey(digest, project_id),
       { condition: 'attribute_not_exists(pk)' },
-      'artifact.revoked',
-      'These bytes were revoked in this project.',
+      refuse('artifact.revoked', { detail: 'These bytes were revoked in this project.' }),
     ),
     requireThat(
       repositoryKey(repository),
@@ -70,7 +69,7 @@ export function insertArtifact(artifact: Artifact): Write[] {
         condition: 'attribute_not_exists(collecting_until) OR collecting_until < :now',
         values: { ':now': created_at },
       },
-      'artifact.collected',
+      refuse('artifact.collected'),
     ),
     ...saveDue(artifact),
   ];
@@ -79,48 +78,23 @@ export function insertArtifact(artifact: Artifact): Write[] {
 /** Puts the artifact in place of the one that was read, unless somebody else was quicker. */
 export function saveArtifact(before: Artifact, after: Artifact): Write[] {
   const saved = { ...after, revision: before.revision + 1 };
-  return [
-    {
-      action: {
-        Put: {
-          TableName: controlTable(),
-          Item: rowOf(saved),
-          ConditionExpression: 'revision = :before',
-          ExpressionAttributeValues: { ':before': before.revision },
-        },
-      },
-      refusal: 'request.conflict',
-    },
-    ...saveDue(saved),
-  ];
+  return [replace(rowOf(saved), { revision: before.revision }), ...saveDue(saved)];
 }
 
 /** The platform forgets a draft: the bytes are then nobody's, unless they are registered otherwise too. */
 export function removeArtifact({ id, project_id, digest, revision }: Artifact): Write[] {
   return [
-    remove(
-      artifactKey(id),
-      { condition: 'revision = :before', values: { ':before': revision } },
-      'request.conflict',
-    ),
-    update(
-      contentKey(digest, project_id),
-      {
-        update: 'DELETE artifact_ids :id',
-        condition: 'attribute_exists(pk)',
-        values: { ':id': new Set([id]) },
-      },
-      'request.conflict',
-    ),
-    remove(
-      artifactPromotionKey(id),
-      {
-        condition: 'attribute_not_exists(pk) OR #status <> :running',
-        names: { '#status': 'status' },
-        values: { ':running': 'running' },
-      },
-      'request.conflict',
-    ),
+    remove(artifactKey(id), { condition: 'revision = :before', values: { ':before': revision } }),
+    update(contentKey(digest, project_id), {
+      update: 'DELETE artifact_ids :id',
+      condition: 'attribute_exists(pk)',
+      values: { ':id': new Set([id]) },
+    }),
+    remove(artifactPromotionKey(id), {
+      condition: 'attribute_not_exists(pk) OR #status <> :running',
+      names: { '#status': 'status' },
+      values: { ':running': 'running' },
+    }),
     forgetDue(id),
   ];
 }
@@ -140,17 +114,9 @@ function saveDue(artifact: Artifact): Write[] {
   if (at === undefined) return [forgetDue(artifact.id)];
   const { id, trust_state, lifecycle_state, verification } = artifact;
   const due = { artifact_id: id, trust_state, lifecycle_state, trust_revision: verification?.trust_revision };
-  const key = dueKey(id);
-  return [
-    {
-      action: {
-        Put: { TableName: controlTable(), Item: { ...key, ...due, gsi1pk: DUE_ARTIFACTS, gsi1sk: at } },
-      },
-      refusal: 'request.conflict',
-    },
-  ];
+  return [put({ ...dueKey(id), ...due, gsi1pk: DUE_ARTIFACTS, gsi1sk: at })];
 }
 
 export function forgetDue(id: string): Write {
-  return { action: { Delete: { TableName: controlTable(), Key: dueKey(id) } }, refusal: 'request.conflict' };
+  return remove(dueKey(id));
 }

@@ -2,7 +2,6 @@
 
 import * as v from 'valibot';
 import { datesOf, FOLLOWING, kindOfMove, type KindsOfMoves } from '../catalog/transition.ts';
-import { refuse } from '../platform/errors.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { Time } from '../platform/name.ts';
 import {
@@ -14,6 +13,7 @@ import {
   subjectOfArtifact,
 } from './artifact.ts';
 import { requireTrusted } from './artifact-trust.ts';
+import { refuse } from './problems.ts';
 
 export type Move =
   { to: 'staged' | 'canary' | 'active' | 'retired' } | { to: 'deprecated'; graceSeconds: number };

@@ -2,10 +2,11 @@
 // unverified when a later look fails. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { type Refusal, refuse } from '../platform/errors.ts';
+import { type Refusal } from '../platform/errors.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactTold } from './artifact.ts';
 import { Verification } from '../trust/verification.ts';
+import { refuse } from './problems.ts';
 
 export function requireNotRevoked({ trust_state, revoked }: Artifact): void {
   if (trust_state !== 'revoked') return;

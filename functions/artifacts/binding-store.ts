@@ -51,7 +51,7 @@ function requireAgreement(bound: Bound): Bound {
 export function holdVersion({ app_slug, app_version }: Artifact, { version }: Bound): Write {
   if (version) return requireStatus(version);
   const absent = { condition: 'attribute_not_exists(pk)' };
-  return requireThat(versionKey(app_slug, app_version), absent, 'request.conflict');
+  return requireThat(versionKey(app_slug, app_version), absent);
 }
 
 /**

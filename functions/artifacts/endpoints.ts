@@ -5,7 +5,6 @@ import { getArtifact } from './get-artifact.ts';
 import { getTrustPolicy } from './get-trust-policy.ts';
 import { getUsage } from './get-usage.ts';
 import { listArtifacts } from './list-artifacts.ts';
-import { listGarbage } from '../retention/list-garbage.ts';
 import { listRevokedCertificates } from './list-revoked-certificates.ts';
 import { listTrustPolicies } from './list-trust-policies.ts';
 import { promoteArtifact } from './promote-artifact.ts';
@@ -19,12 +18,11 @@ import { revokeCertificate } from './revoke-certificate.ts';
 import { rollBackArtifact } from './roll-back-artifact.ts';
 import { verifyArtifact } from './verify-artifact.ts';
 
-/** Every handler of the domain, by the name functions/routes.ts calls it. */
+/** Every handler of the domain, by the name its routes call it. */
 export const artifactsEndpoints = {
   getArtifact,
   getTrustPolicy,
   listArtifacts,
-  listGarbage,
   listRevokedCertificates,
   listTrustPolicies,
   putTrustPolicy,

@@ -2,10 +2,10 @@
 // here knows AWS.
 
 import { secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import type { Artifact } from './artifact.ts';
 import { REGISTER_WITHIN_SECONDS } from '../retention/garbage.ts';
 import { fileUri, objectKeyOf } from '../storage/repository.ts';
+import { refuse } from './problems.ts';
 
 /** The descriptor a file is signed under has this type, whatever is in it. */
 export const FILE_MEDIA_TYPE = 'application/octet-stream';

@@ -1,4 +1,3 @@
-import { refuse } from '../platform/errors.ts';
 import {
   FILE_MEDIA_TYPE,
   type FileAsked,
@@ -11,6 +10,7 @@ import {
 } from './file.ts';
 import { digestObject, headObject } from '../storage/object-store.ts';
 import { fileUri } from '../storage/repository.ts';
+import { refuse } from './problems.ts';
 
 /**
  * The file somebody wants to register, as it lies in the store now: this version of the object and no later one. Its

@@ -1,4 +1,3 @@
-import { refuse } from '../platform/errors.ts';
 import type { Artifact, PlatformImage } from './artifact.ts';
 import {
   CONFIG_BYTES_MAX,
@@ -10,6 +9,7 @@ import {
 } from './image.ts';
 import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
 import { imageUri } from '../storage/repository.ts';
+import { refuse } from './problems.ts';
 
 /** What registration records of an image. */
 type FoundImage = Required<

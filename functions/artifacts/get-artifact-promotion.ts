@@ -1,10 +1,10 @@
 import { ArtifactPromotionView, viewPromotion } from '../promotion/promotion-view.ts';
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { ArtifactParams, pathOfArtifact } from './artifact.ts';
 import { findArtifactPromotionAtOnce } from './artifact-promotion-store.ts';
 import { countInstances } from './usage-store.ts';
+import { refuse } from './problems.ts';
 
 export const getArtifactPromotion = query(
   {

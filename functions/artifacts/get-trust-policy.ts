@@ -1,7 +1,7 @@
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { TrustPolicy, TrustPolicyParams } from '../trust/trust-policy.ts';
 import { findTrustPolicy } from './trust-store.ts';
+import { refuse } from './problems.ts';
 
 export const getTrustPolicy = query(
   {

@@ -3,10 +3,11 @@
 
 import * as v from 'valibot';
 import { Digest } from '../manifests/manifest-fields.ts';
-import { type ProblemCode, type Refusal, refuse } from '../platform/errors.ts';
+import { type Refusal } from '../platform/errors.ts';
 import type { PlatformImage } from './artifact.ts';
 import { parseJson } from '../trust/strict-json.ts';
 import type { Attachment, Descriptor } from '../trust/verification.ts';
+import { refuse } from './problems.ts';
 
 const LAYERS_MAX = 127;
 const IMAGE_BYTES_MAX = 100 * 1024 ** 3;
@@ -221,7 +222,7 @@ const isSamePlatform = (found: string, stated: string): boolean =>
   found === stated || stated.startsWith(`${found}/`);
 
 const because =
-  (code: ProblemCode) =>
+  (code: 'artifact.unfit' | 'artifact.mismatched') =>
   (detail: string): Refusal =>
     refuse(code, { detail });
 const unfit = because('artifact.unfit');

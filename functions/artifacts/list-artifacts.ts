@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { VersionNumber } from '../platform/version-number.ts';
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { Id, Slug } from '../platform/name.ts';
 import { PageQuery } from '../platform/page.ts';
 import { ArtifactPage, Channel, LIFECYCLE_STATES, TRUST_STATES, viewArtifact } from './artifact.ts';
 import { listArtifactsOf } from './artifact-list-store.ts';
+import { refuse } from './problems.ts';
 
 export const listArtifacts = query(
   {

@@ -1,7 +1,6 @@
 import type { Promotable } from '../promotion/promotable.ts';
 import type { Promotion } from '../promotion/promotion.ts';
 import type { Write } from '../platform/data/commit.ts';
-import { type ProblemCode, refuse } from '../platform/errors.ts';
 import { pathOfArtifact } from './artifact.ts';
 import { requireSpared } from './artifact-binding.ts';
 import {
@@ -14,13 +13,14 @@ import { requireNotRevoked } from './artifact-trust.ts';
 import { findBound, holdVersion } from './binding-store.ts';
 import { decideArtifactMove, type Standing } from './decide-artifact-move.ts';
 import { countInstances } from './usage-store.ts';
+import { refuse } from './problems.ts';
 
 /** What every command that begins a promotion of an artifact may refuse with. */
 export const PROMOTION_REFUSALS = [
   'artifact.unknown',
   'artifact.wrong_state',
   'promotion.in_progress',
-] as const satisfies ProblemCode[];
+] as const;
 
 export async function findPromotableArtifact({ artifact_id }: { artifact_id: string }): Promise<Promotable> {
   return promotableArtifact(await findArtifactPromotion(artifact_id));

@@ -2,8 +2,7 @@
 
 import * as v from 'valibot';
 import type { App } from '../catalog/app.ts';
-import type { ProjectFact } from '../platform/auth/authorize.ts';
-import { refuse } from '../platform/errors.ts';
+import type { ScopedProject } from '../platform/scope.ts';
 import {
   ARTIFACT_KINDS,
   type ArtifactKind,
@@ -13,6 +12,7 @@ import {
   type SourceType,
   sourceTypeOf,
 } from './artifact.ts';
+import { refuse } from './problems.ts';
 
 export const ArtifactSource = {
   artifact_kind: v.optional(v.picklist(ARTIFACT_KINDS), 'oci'),
@@ -22,7 +22,7 @@ export const ArtifactSource = {
 };
 
 /** What every publication asks first: a project that works, and a slug that is its own or nobody's yet. */
-export function requirePublisher(project: ProjectFact, app: Pick<App, 'owner'> | undefined): void {
+export function requirePublisher(project: ScopedProject, app: Pick<App, 'owner'> | undefined): void {
   if (project.status === 'archived') throw refuse('project.archived');
   if (app?.owner && app.owner.project_id !== project.id) throw refuse('app.slug_taken');
 }

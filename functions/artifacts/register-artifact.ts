@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { Id } from '../platform/name.ts';
 import { ArtifactView, pathOfArtifact, subjectOfArtifact, viewArtifact } from './artifact.ts';
 import { insertArtifact } from './artifact-store.ts';
@@ -18,6 +17,7 @@ import {
 } from './registration.ts';
 import { findPublication } from './registration-store.ts';
 import { imageUri } from '../storage/repository.ts';
+import { refuse } from './problems.ts';
 
 export const registerArtifact = command(
   {

@@ -2,13 +2,13 @@
 
 import * as v from 'valibot';
 import { Digest, Repository } from '../manifests/manifest-fields.ts';
-import type { ProjectFact } from '../platform/auth/authorize.ts';
-import { refuse } from '../platform/errors.ts';
+import type { ScopedProject } from '../platform/scope.ts';
 import { event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
 import { ArtifactSource, requireSourceType } from './publication.ts';
 import { artifactIdOf } from './keys.ts';
 import { repositoryOf } from '../storage/repository.ts';
+import { refuse } from './problems.ts';
 
 const Tag = v.pipe(
   v.string(),
@@ -51,7 +51,7 @@ export type NamedArtifact = Pick<
   | 'channel'
 >;
 
-export function nameArtifact(said: RegisterArtifact, project: ProjectFact): NamedArtifact {
+export function nameArtifact(said: RegisterArtifact, project: ScopedProject): NamedArtifact {
   const { app_slug, app_version, artifact_name, variant, artifact_kind, digest, tag, channel } = said;
   const repository = repositoryOf(project.slug, app_slug);
   if (said.repository !== undefined && said.repository !== repository)

@@ -1,5 +1,4 @@
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { requireVersion } from '../platform/http/precondition.ts';
 import {
   aboutTrustPolicy,
@@ -8,6 +7,7 @@ import {
   TrustPolicyRemoved,
 } from '../trust/trust-policy.ts';
 import { findTrustPolicyAndHead, removeTrustPolicy as removePolicy } from './trust-store.ts';
+import { refuse } from './problems.ts';
 
 export const removeTrustPolicy = command(
   {

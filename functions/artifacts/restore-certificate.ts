@@ -1,11 +1,11 @@
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import {
   CertificateRestored,
   RevokedCertificateParams,
   subjectOfCertificate,
 } from '../trust/revoked-certificate.ts';
 import { findRevokedAndHead, removeRevoked } from './trust-store.ts';
+import { refuse } from './problems.ts';
 
 export const restoreCertificate = command(
   {

@@ -40,25 +40,20 @@ export function saveRevocation(revoked: Artifact[]): Write[] {
   const { digest, project_id, revoked: how } = first;
   return [
     ...revoked.flatMap((artifact) => [saveRevoked(artifact), forgetDue(artifact.id)]),
-    putNew({ ...revokedContentKey(digest, project_id), ...how }, 'request.conflict'),
-    requireThat(
-      contentKey(digest, project_id),
-      { condition: 'artifact_ids = :ids', values: { ':ids': new Set(revoked.map(({ id }) => id)) } },
-      'request.conflict',
-    ),
+    putNew({ ...revokedContentKey(digest, project_id), ...how }),
+    requireThat(contentKey(digest, project_id), {
+      condition: 'artifact_ids = :ids',
+      values: { ':ids': new Set(revoked.map(({ id }) => id)) },
+    }),
   ];
 }
 
 function saveRevoked({ id, revoked, updated_at }: Artifact): Write {
-  return update(
-    artifactKey(id),
-    {
-      update: 'SET trust_state = :trust, revoked = :revoked, updated_at = :at ADD revision :one',
-      condition: 'attribute_exists(pk) AND trust_state <> :trust',
-      values: { ':trust': 'revoked', ':revoked': revoked, ':at': updated_at, ':one': 1 },
-    },
-    'request.conflict',
-  );
+  return update(artifactKey(id), {
+    update: 'SET trust_state = :trust, revoked = :revoked, updated_at = :at ADD revision :one',
+    condition: 'attribute_exists(pk) AND trust_state <> :trust',
+    values: { ':trust': 'revoked', ':revoked': revoked, ':at': updated_at, ':one': 1 },
+  });
 }
 
 /** Those of the instances that still run the bytes, as they are now. */
@@ -69,13 +64,9 @@ export async function findInstances(digest: string, instances: InstanceUse[]): P
 
 /** Asks an instance to stop, once. */
 export function markStopping(digest: string, { app_instance_id }: InstanceUse, now: Date): Write {
-  return update(
-    instanceUseKey(digest, app_instance_id),
-    {
-      update: 'SET stop_requested_at = :at',
-      condition: 'attribute_exists(pk) AND attribute_not_exists(stop_requested_at)',
-      values: { ':at': now.toISOString() },
-    },
-    'request.conflict',
-  );
+  return update(instanceUseKey(digest, app_instance_id), {
+    update: 'SET stop_requested_at = :at',
+    condition: 'attribute_exists(pk) AND attribute_not_exists(stop_requested_at)',
+    values: { ':at': now.toISOString() },
+  });
 }

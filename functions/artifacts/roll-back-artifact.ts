@@ -3,11 +3,11 @@ import { Reason } from '../promotion/promotion.ts';
 import { rollBack } from '../promotion/promotion-steps.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
 import { findArtifactPromotionOf } from './artifact-promotion-store.ts';
 import { findBound } from './binding-store.ts';
 import { decideArtifactMove } from './decide-artifact-move.ts';
+import { refuse } from './problems.ts';
 
 export const rollBackArtifact = command(
   {

@@ -1,11 +1,11 @@
 import { commitDecision, type Decision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
-import { refuse } from '../platform/errors.ts';
 import type { Artifact } from './artifact.ts';
 import { stopRequestedBy } from './revocation.ts';
 import { findInstances, markStopping } from './revocation-store.ts';
 import { type InstanceUse, runs } from './usage.ts';
 import { listInstances } from './usage-store.ts';
+import { refuse } from './problems.ts';
 
 const REVOCATION = { kind: 'platform', id: 'artifact-revocation' } as const;
 

@@ -1,9 +1,9 @@
+import type { Refusal } from '../platform/errors.ts';
 // Every change of what trust is judged by also changes the head, which counts them: so they happen one after the
 // other, and whoever judged by an earlier number knows that there is something to judge again.
 
 import * as v from 'valibot';
-import { putNew, remove, type Write } from '../platform/data/commit.ts';
-import type { ProblemCode } from '../platform/errors.ts';
+import { putNew, remove, replace, type Write } from '../platform/data/commit.ts';
 import type { PageOf } from '../platform/page.ts';
 import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
 import { controlTable, type Item, queryPage, readItem } from '../platform/data/table.ts';
@@ -87,16 +87,16 @@ export function saveTrustPolicy(
   head: TrustHead,
   before: TrustPolicy | undefined,
   after: TrustPolicy,
-  stale: ProblemCode,
+  stale: Refusal | undefined,
 ): Write[] {
   const item = { ...trustPolicyKey(after.name), ...after };
   return [
-    before ? replace(item, 'version', before.version, stale) : putNew(item, stale),
+    before ? replace(item, { version: before.version }, stale) : putNew(item, stale),
     saveHead(head, { patterns: { ...head.patterns, [after.name]: after.repository_pattern } }),
   ];
 }
 
-export function removeTrustPolicy(head: TrustHead, policy: TrustPolicy, stale: ProblemCode): Write[] {
+export function removeTrustPolicy(head: TrustHead, policy: TrustPolicy, stale: Refusal | undefined): Write[] {
   const { [policy.name]: _, ...patterns } = head.patterns;
   return [
     remove(
@@ -115,36 +115,19 @@ export function saveRevoked(
 ): Write[] {
   const item = { ...revokedCertificateKey(after.fingerprint), ...after };
   return [
-    before ? replace(item, 'reason', before.reason, 'request.conflict') : putNew(item, 'request.conflict'),
+    before ? replace(item, { reason: before.reason }) : putNew(item),
     saveHead(head, { revoked_count: head.revoked_count + (before ? 0 : 1) }),
   ];
 }
 
 export function removeRevoked(head: TrustHead, { fingerprint }: RevokedCertificate): Write[] {
   return [
-    remove(revokedCertificateKey(fingerprint), { condition: 'attribute_exists(pk)' }, 'request.conflict'),
+    remove(revokedCertificateKey(fingerprint), { condition: 'attribute_exists(pk)' }),
     saveHead(head, { revoked_count: head.revoked_count - 1 }),
   ];
 }
 
 function saveHead(before: TrustHead, change: Partial<TrustHead>): Write {
   const item = { ...trustHeadKey(), ...before, ...change, revision: before.revision + 1 };
-  return before.revision === 0
-    ? putNew(item, 'request.conflict')
-    : replace(item, 'revision', before.revision, 'request.conflict');
-}
-
-function replace(item: Item, name: string, before: unknown, refusal: ProblemCode): Write {
-  return {
-    action: {
-      Put: {
-        TableName: controlTable(),
-        Item: item,
-        ConditionExpression: '#name = :before',
-        ExpressionAttributeNames: { '#name': name },
-        ExpressionAttributeValues: { ':before': before },
-      },
-    },
-    refusal,
-  };
+  return before.revision === 0 ? putNew(item) : replace(item, { revision: before.revision });
 }

@@ -1,6 +1,5 @@
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
 import { findArtifact } from './artifact-store.ts';
 import { judged, requireNotRevoked, untrusted } from './artifact-trust.ts';
@@ -8,6 +7,7 @@ import { findBound } from './binding-store.ts';
 import { decideVerification } from './decide-verification.ts';
 import { examineArtifact } from './examine-artifact.ts';
 import { readTrust } from './trust-store.ts';
+import { refuse } from './problems.ts';
 
 export const verifyArtifact = command(
   {

@@ -7,39 +7,39 @@ import { App, APPS_MAX } from './app.ts';
 import { searchTextOf } from './app-filter.ts';
 import { APP_ROWS, CATALOG_PARTITION, catalogHeadKey } from './keys.ts';
 
-export interface ShelvedApp {
+export interface CachedApp {
   app: App;
   searchText: string;
 }
 
 /** Every app, in the order of their slugs. */
-export type Shelf = ReadonlyMap<string, ShelvedApp>;
+export type CachedCatalog = ReadonlyMap<string, CachedApp>;
 
-let remembered: { revision: number; shelf: Shelf } | undefined;
+let remembered: { revision: number; catalog: CachedCatalog } | undefined;
 
 /** As in a function that has just started. */
-export function forgetShelf(): void {
+export function forgetCatalog(): void {
   remembered = undefined;
 }
 
-export async function readShelf(): Promise<Shelf> {
-  return shelfAt(await readItem(catalogHeadKey()));
+export async function readCatalog(): Promise<CachedCatalog> {
+  return catalogAt(await readItem(catalogHeadKey()));
 }
 
 const Head = v.object({ revision: v.number() });
 
 /** The catalogue as the row of its head, just read, says it is; there is no row before the first app. */
-export async function shelfAt(head: Record<string, unknown> | undefined): Promise<Shelf> {
+export async function catalogAt(head: Record<string, unknown> | undefined): Promise<CachedCatalog> {
   const revision = head ? v.parse(Head, head).revision : 0;
-  if (remembered?.revision === revision) return remembered.shelf;
+  if (remembered?.revision === revision) return remembered.catalog;
   // What changes while the rows are read is kept under the number from before, and is fetched again with the next.
-  const shelf = await readAllApps();
-  remembered = { revision, shelf };
-  return shelf;
+  const catalog = await readAllApps();
+  remembered = { revision, catalog };
+  return catalog;
 }
 
-async function readAllApps(): Promise<Shelf> {
-  const shelf = new Map<string, ShelvedApp>();
+async function readAllApps(): Promise<CachedCatalog> {
+  const catalog = new Map<string, CachedApp>();
   let from: Record<string, unknown> | undefined;
   do {
     const { items, next } = await queryPage({
@@ -51,9 +51,9 @@ async function readAllApps(): Promise<Shelf> {
     });
     for (const item of items) {
       const app = v.parse(App, item);
-      shelf.set(app.slug, { app, searchText: searchTextOf(app) });
+      catalog.set(app.slug, { app, searchText: searchTextOf(app) });
     }
     from = next;
-  } while (from && shelf.size < APPS_MAX);
-  return shelf;
+  } while (from && catalog.size < APPS_MAX);
+  return catalog;
 }

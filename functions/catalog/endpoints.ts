@@ -17,7 +17,7 @@ import { putOrgEntitlement } from './put-org-entitlement.ts';
 import { retireVersion } from './retire-version.ts';
 import { rollBackVersion } from './roll-back-version.ts';
 
-/** Every handler of the domain, by the name functions/routes.ts calls it. */
+/** Every handler of the domain, by the name its routes call it. */
 export const catalogEndpoints = {
   getApp,
   getEntitlement,

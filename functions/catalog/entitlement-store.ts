@@ -1,13 +1,14 @@
+import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
 import { requireThat, update, type Write } from '../platform/data/commit.ts';
-import type { ProblemCode } from '../platform/errors.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
 import type { Key } from '../platform/data/table.ts';
 import { App } from './app.ts';
-import { type Shelf, shelfAt } from './catalog-cache-store.ts';
+import { type CachedCatalog, catalogAt } from './catalog-cache-store.ts';
 import { Entitlement, ENTITLEMENTS_MAX, type Says } from './entitlement.ts';
 import { appKey, catalogHeadKey, orgEntitlementsKey, projectEntitlementsKey } from './keys.ts';
+import { refuse } from './problems.ts';
 
 /** What a place says of its apps, by slug. */
 export type Entitlements = Map<string, Entitlement>;
@@ -44,13 +45,13 @@ export async function findAppSays(slug: string, { org_id, project_id }: Place): 
 export async function readCatalogSays({
   org_id,
   project_id,
-}: Place): Promise<{ shelf: Shelf; org: Entitlements; own: Entitlements }> {
+}: Place): Promise<{ catalog: CachedCatalog; org: Entitlements; own: Entitlements }> {
   const [head, org, own] = await readItems([
     catalogHeadKey(),
     orgEntitlementsKey(org_id),
     ...(project_id === undefined ? [] : [projectEntitlementsKey(project_id)]),
   ]);
-  return { shelf: await shelfAt(head), org: entitlementsIn(org), own: entitlementsIn(own) };
+  return { catalog: await catalogAt(head), org: entitlementsIn(org), own: entitlementsIn(own) };
 }
 
 /** Puts the entry in place of the one that was read, or of none; others of the same place may change meanwhile. */
@@ -59,14 +60,14 @@ export function saveEntitlement(
   slug: string,
   before: Entitlement | undefined,
   after: Entitlement,
-  stale: ProblemCode,
+  stale: Refusal | undefined,
 ): Write[] {
   if (project_id === undefined) return [saveEntry(orgEntitlementsKey(org_id), slug, before, after, stale)];
   return [
     requireThat(
       projectKey(project_id),
       { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
-      'project.archived',
+      refuse('project.archived'),
     ),
     saveEntry(projectEntitlementsKey(project_id), slug, before, after, stale),
   ];
@@ -77,7 +78,7 @@ function saveEntry(
   slug: string,
   before: Entitlement | undefined,
   after: Entitlement,
-  stale: ProblemCode,
+  stale: Refusal | undefined,
 ): Write {
   const names = { '#app': attributeOf(slug) };
   if (before)

@@ -2,11 +2,12 @@
 // only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { type InputFault, refuse } from '../platform/errors.ts';
+import { type InputFault } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Id, Slug, Time } from '../platform/name.ts';
 import { type App, CONTROL_PLANE_SCOPES, isVisible, OPERATING_MODES } from './app.ts';
 import { compareVersions, VersionNumber, versionSortKey } from '../platform/version-number.ts';
+import { refuse } from './problems.ts';
 
 /** As many as one item holds, each with all it may say. */
 export const ENTITLEMENTS_MAX = 200;

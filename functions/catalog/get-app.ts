@@ -1,7 +1,7 @@
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { AppParams, AppView, isPublisher, viewApp } from './app.ts';
 import { findApp } from './app-store.ts';
+import { refuse } from './problems.ts';
 
 export const getApp = query(
   { summary: 'An app of the catalogue', params: AppParams, reply: AppView, refusals: ['app.unknown'] },

@@ -1,8 +1,8 @@
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { EntitlementParams, EntitlementView, offerTo, viewEntitlement } from './entitlement.ts';
 import { findAppSays } from './entitlement-store.ts';
+import { refuse } from './problems.ts';
 
 export const getEntitlement = query(
   {

@@ -1,8 +1,8 @@
 import { orgOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { EntitlementView, offerTo, OrgEntitlementParams, viewOrgEntitlement } from './entitlement.ts';
 import { findAppSays } from './entitlement-store.ts';
+import { refuse } from './problems.ts';
 
 export const getOrgEntitlement = query(
   {

@@ -1,10 +1,10 @@
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { judge } from '../platform/permissions.ts';
 import { isPublisher } from './app.ts';
 import { findPromotionAtOnce } from '../promotion/promotion-store.ts';
 import { PromotionView, viewPromotion } from '../promotion/promotion-view.ts';
 import { pathOfVersion, VersionParams } from './version.ts';
+import { refuse } from './problems.ts';
 
 export const getPromotion = query(
   {

@@ -3,7 +3,7 @@ import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { AppPage, isPublisher, viewApp } from './app.ts';
 import { AppFilterQuery, matcherOf } from './app-filter.ts';
-import { readShelf } from './catalog-cache-store.ts';
+import { readCatalog } from './catalog-cache-store.ts';
 import { pageBySlug } from './slug-page.ts';
 
 export const listApps = query(
@@ -15,7 +15,7 @@ export const listApps = query(
   async (ctx, { query: asked }) => {
     const isWanted = matcherOf(asked);
     return pageBySlug(
-      (await readShelf()).values(),
+      (await readCatalog()).values(),
       ({ app }) => app.slug,
       asked,
       ({ app, searchText }) =>

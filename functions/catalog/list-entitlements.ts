@@ -16,14 +16,14 @@ export const listEntitlements = query(
   },
   async (ctx, { query: page }) => {
     const { id, org_id } = projectOf(ctx);
-    const { shelf, org, own } = await readCatalogSays({ org_id, project_id: id });
+    const { catalog, org, own } = await readCatalogSays({ org_id, project_id: id });
     const slugs = [...new Set([...org.keys(), ...own.keys()])].sort();
     return pageBySlug(
       slugs,
       (slug) => slug,
       page,
       (slug) => {
-        const offer = offerTo(shelf.get(slug)?.app, org_id);
+        const offer = offerTo(catalog.get(slug)?.app, org_id);
         return viewEntitlement(slug, offer, { org: org.get(slug), own: own.get(slug) });
       },
     );

@@ -16,12 +16,12 @@ export const listOrgEntitlements = query(
   },
   async (ctx, { query: page }) => {
     const { id } = orgOf(ctx);
-    const { shelf, org } = await readCatalogSays({ org_id: id });
+    const { catalog, org } = await readCatalogSays({ org_id: id });
     return pageBySlug(
       [...org.keys()].sort(),
       (slug) => slug,
       page,
-      (slug) => viewOrgEntitlement(slug, offerTo(shelf.get(slug)?.app, id), org.get(slug)),
+      (slug) => viewOrgEntitlement(slug, offerTo(catalog.get(slug)?.app, id), org.get(slug)),
     );
   },
 );

@@ -21,11 +21,11 @@ export const listProjectApps = query(
   },
   async (ctx, { query: { launchable, ...asked } }) => {
     const project = projectOf(ctx);
-    const { shelf, org, own } = await readCatalogSays({ org_id: project.org_id, project_id: project.id });
+    const { catalog, org, own } = await readCatalogSays({ org_id: project.org_id, project_id: project.id });
     const isWanted = matcherOf(asked);
     const wanted = launchable === undefined ? undefined : launchable === 'true';
     return pageBySlug(
-      shelf.values(),
+      catalog.values(),
       ({ app }) => app.slug,
       asked,
       ({ app, searchText }) =>

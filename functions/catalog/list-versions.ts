@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { query } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { PageQuery } from '../platform/page.ts';
 import { AppParams, isPublisher, isVisible } from './app.ts';
 import { VersionPage, viewVersion } from './version.ts';
 import { listVersionsOf } from './version-store.ts';
+import { refuse } from './problems.ts';
 
 export const listVersions = query(
   {

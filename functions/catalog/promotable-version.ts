@@ -1,6 +1,5 @@
 import type { Decision } from '../platform/data/change.ts';
 import { Conflict } from '../platform/data/commit.ts';
-import type { ProblemCode } from '../platform/errors.ts';
 import { activeVersion, placeOfApp } from './app.ts';
 import { isTried } from '../promotion/canary-guard.ts';
 import { decideMove, type Standing } from './decide-move.ts';
@@ -19,7 +18,7 @@ export const PROMOTION_REFUSALS = [
   'version.unknown',
   'version.wrong_status',
   'promotion.in_progress',
-] as const satisfies ProblemCode[];
+] as const;
 
 export async function findPromotableVersion(params: {
   app_slug: string;

@@ -1,7 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { requireVersion } from '../platform/http/precondition.ts';
 import {
   EntitlementChanged,
@@ -17,6 +16,7 @@ import {
   viewEntitlement,
 } from './entitlement.ts';
 import { findAppSays, saveEntitlement } from './entitlement-store.ts';
+import { refuse } from './problems.ts';
 
 export const putEntitlement = command(
   {

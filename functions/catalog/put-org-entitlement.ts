@@ -1,7 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
 import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { requireVersion } from '../platform/http/precondition.ts';
 import {
   EntitlementChanged,
@@ -16,6 +15,7 @@ import {
   viewOrgEntitlement,
 } from './entitlement.ts';
 import { findAppSays, saveEntitlement } from './entitlement-store.ts';
+import { refuse } from './problems.ts';
 
 export const putOrgEntitlement = command(
   {

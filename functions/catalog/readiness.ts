@@ -3,9 +3,9 @@
 
 import * as v from 'valibot';
 import { artifactIdOf } from '../artifacts/keys.ts';
-import { refuse } from '../platform/errors.ts';
 import { VERSION_STATUSES, type VersionStatus } from './app.ts';
 import type { ExpectedArtifact, Version } from './version.ts';
+import { refuse } from './problems.ts';
 
 /** A registered artifact, as far as versions ask. */
 export const ArtifactState = v.object({

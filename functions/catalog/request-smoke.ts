@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { commitDecision } from '../platform/data/change.ts';
-import { refuse } from '../platform/errors.ts';
 import { task } from '../platform/workflow/task.ts';
 import { placeOfApp } from './app.ts';
 import { findRelease } from './find-release.ts';
 import { aboutPromotion, SmokeRequested, subjectOfPromotion, VersionStep } from '../promotion/promotion.ts';
 import { awaitSmoke } from '../promotion/promotion-steps.ts';
 import { keepPromotion, savePromotion } from '../promotion/promotion-store.ts';
+import { refuse } from './problems.ts';
 
 const RequestSmoke = v.object({ ...VersionStep.entries, task_token: v.string() });
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { decideMove } from './decide-move.ts';
 import { findRelease } from './find-release.ts';
 import { Reason } from '../promotion/promotion.ts';
 import { rollBack } from '../promotion/promotion-steps.ts';
 import { VersionParams, VersionView, viewVersion } from './version.ts';
+import { refuse } from './problems.ts';
 
 export const rollBackVersion = command(
   {

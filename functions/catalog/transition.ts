@@ -2,7 +2,6 @@
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { Slug, Time } from '../platform/name.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from './app.ts';
 import { subjectOfVersion, type Version } from './version.ts';
 import { VersionNumber } from '../platform/version-number.ts';
+import { refuse } from './problems.ts';
 
 /** Every move there is. Nothing else ever happens to a status. */
 export const FOLLOWING = {

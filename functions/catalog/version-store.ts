@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
 import { type PageAsked, readItems } from '../platform/data/rows.ts';
 import { queryPage } from '../platform/data/table.ts';
@@ -8,6 +7,7 @@ import { appKey, appPartition, manifestKey, VERSION_ROWS, versionKey } from './k
 import type { Manifest } from '../manifests/manifest.ts';
 import { Version } from './version.ts';
 import { compareVersions } from '../platform/version-number.ts';
+import { refuse } from './problems.ts';
 
 export interface VersionInFull {
   version: Version;

@@ -1,11 +1,11 @@
 // A version of an app. Its status also stands in the app's row; both are only ever written together.
 
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { Slug } from '../platform/name.ts';
 import type { Grant } from '../platform/permissions.ts';
 import { type App, isPublisher, isVisible, VERSION_STATUSES, viewApp } from './app.ts';
 import { VersionNumber } from '../platform/version-number.ts';
+import { refuse } from './problems.ts';
 
 export const VersionParams = v.object({ app_slug: Slug, version: VersionNumber });
 export const TwoVersionsParams = v.object({ ...VersionParams.entries, other_version: VersionNumber });

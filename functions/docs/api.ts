@@ -1,5 +1,5 @@
 import { publicApi } from '../platform/http/public-api.ts';
-import { docsRoutes } from '../routes.ts';
+import { docsRoutes } from './routes.ts';
 import { docsEndpoints } from './endpoints.ts';
 
 export const handler = publicApi(docsRoutes, docsEndpoints);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Clock } from '../platform/clock.ts';
-import { facts } from '../platform/auth/authorization-cache.ts';
+import { authorizationCache } from '../platform/auth/authorization-cache.ts';
 import { serviceAccountKey, userKey } from '../platform/data/keys.ts';
 import { type Grant, judge, type Place, ROLES, type Role } from '../platform/permissions.ts';
 import type { Key } from '../platform/data/table.ts';
@@ -39,7 +39,7 @@ async function readGrants(holders: Holder[], now: Clock): Promise<Map<string, Gr
   const grants = new Map<string, Grant[]>();
   for (let start = 0; start < keys.length; start += KEYS_MAX) {
     const some = keys.slice(start, start + KEYS_MAX);
-    const items = await facts.read(some, now);
+    const items = await authorizationCache.read(some, now);
     some.forEach(({ pk }, index) => grants.set(pk, grantsIn(items[index])));
   }
   return grants;

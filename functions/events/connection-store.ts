@@ -22,10 +22,7 @@ export interface Follower extends Admission {
 }
 
 export function insertTicket({ secret, topic, holder, expiresAt }: Ticket): Write {
-  return putNew(
-    { ...ticketKey(sha256(secret)), topic, holder, expires_at: epochSeconds(expiresAt) },
-    'request.conflict',
-  );
+  return putNew({ ...ticketKey(sha256(secret)), topic, holder, expires_at: epochSeconds(expiresAt) });
 }
 
 /** What the ticket lets follow, to the first who asks; the ticket is gone by that. */

@@ -1,9 +1,9 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamo } from '../platform/clients.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import { controlTable } from '../platform/data/table.ts';
 import { dispatchedKey } from './keys.ts';
+import { refuse } from './problems.ts';
 
 /** Longer than the outbox row itself. */
 const KEPT_SECONDS = 8 * 24 * 3600;

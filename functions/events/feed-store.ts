@@ -125,26 +125,19 @@ async function readPlace(place: string, eventIds: string[]): Promise<Read> {
 function moveHead(place: string, from: number, to: number): Write {
   // A feed begins with nothing relayed, which is not the same as not saying so.
   const isNew = from === 0;
-  return update(
-    feedHeadKey(place),
-    {
-      update: isNew ? 'SET #sequence = :to, relayed = :from' : 'SET #sequence = :to',
-      condition: isNew ? 'attribute_not_exists(pk)' : '#sequence = :from',
-      names: { '#sequence': 'sequence' },
-      values: { ':to': to, ':from': from },
-    },
-    'request.conflict',
-  );
+  return update(feedHeadKey(place), {
+    update: isNew ? 'SET #sequence = :to, relayed = :from' : 'SET #sequence = :to',
+    condition: isNew ? 'attribute_not_exists(pk)' : '#sequence = :from',
+    names: { '#sequence': 'sequence' },
+    values: { ':to': to, ':from': from },
+  });
 }
 
 function insert(place: string, events: FeedEvent[], now: Date): Write[] {
   const expires_at = feedExpiry(now);
   return events.flatMap((event) => [
-    putNew({ ...feedKey(place, event.sequence), ...event, expires_at }, 'request.conflict'),
-    putNew(
-      { ...numberedKey(place, event.event_id), sequence: event.sequence, expires_at },
-      'request.conflict',
-    ),
+    putNew({ ...feedKey(place, event.sequence), ...event, expires_at }),
+    putNew({ ...numberedKey(place, event.event_id), sequence: event.sequence, expires_at }),
   ]);
 }
 

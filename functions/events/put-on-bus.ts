@@ -2,9 +2,9 @@ import { PutEventsCommand, type PutEventsRequestEntry } from '@aws-sdk/client-ev
 import { eventBridge } from '../platform/clients.ts';
 import { type Clock, secondsAfter } from '../platform/clock.ts';
 import { environment } from '../platform/environment.ts';
-import { refuse } from '../platform/errors.ts';
 import { isOutage } from '../platform/workflow/outage.ts';
 import type { FeedEvent } from './feed.ts';
+import { refuse } from './problems.ts';
 
 const SOURCE = 'gpuaas';
 const ENTRIES_MAX = 10;

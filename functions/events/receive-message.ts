@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import type { Context } from '../platform/context.ts';
-import { refuse } from '../platform/errors.ts';
 import { parse } from '../platform/parse.ts';
 import { problemOf } from '../platform/http/problem.ts';
 import { describeFeed } from './describe-feed.ts';
@@ -8,6 +7,7 @@ import { placeOfTopic } from './keys.ts';
 import { post } from './post-to-connection.ts';
 import { socketRoute } from './socket-route.ts';
 import { findConnection, subscribe } from './connection-store.ts';
+import { refuse } from './problems.ts';
 
 const Message = v.pipe(
   v.string(),
@@ -26,7 +26,7 @@ export const handler = socketRoute(async (ctx, event) => {
 });
 
 async function replyTo(ctx: Context, connectionId: string, body: unknown): Promise<unknown> {
-  parse(Message, body, 'message.invalid');
+  parse(Message, body, (more) => refuse('message.invalid', more));
   const admission = await findConnection(connectionId, ctx.now());
   if (!admission) throw refuse('connection.unknown');
   // Subscribe, then read: a change in between is told twice rather than never.

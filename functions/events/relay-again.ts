@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { queueConsumer } from '../platform/workflow/consumer.ts';
-import { refuse } from '../platform/errors.ts';
 import { relayPlace } from './relay-place.ts';
+import { refuse } from './problems.ts';
 
 const SetAside = v.object({ place: v.string(), event_id: v.string() });
 

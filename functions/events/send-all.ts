@@ -1,6 +1,6 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { sqs } from '../platform/clients.ts';
-import { refuse } from '../platform/errors.ts';
+import { refuse } from './problems.ts';
 
 const TOGETHER_MAX = 10;
 

@@ -1,7 +1,7 @@
 import type { Context } from '../platform/context.ts';
-import { refuse } from '../platform/errors.ts';
 import { judge } from '../platform/permissions.ts';
 import type { Holder } from './ticket.ts';
+import { refuse } from './problems.ts';
 
 /** Kept with the connection, so that it ends when its holder may no longer read what it follows. */
 export function holderOf({ actor: { kind, id }, grants }: Context): Holder {

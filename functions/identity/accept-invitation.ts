@@ -1,5 +1,4 @@
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { hashOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   AcceptInvitation,
@@ -13,6 +12,7 @@ import { findInvitationAndUser, removeInvitation } from './invitation-store.ts';
 import { entryEvents, give, viewAt } from './member.ts';
 import { saveMembership } from './member-store.ts';
 import { newcomer } from './user.ts';
+import { refuse } from './problems.ts';
 
 export const acceptInvitation = command(
   {

@@ -1,5 +1,5 @@
 import { api } from '../platform/http/api.ts';
-import { identityRoutes } from '../routes.ts';
+import { identityRoutes } from './routes.ts';
 import { identityEndpoints } from './endpoints.ts';
 
 export const handler = api(identityRoutes, identityEndpoints);

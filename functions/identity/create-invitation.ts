@@ -1,7 +1,6 @@
 import { nameActor } from '../platform/actor.ts';
 import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { makeOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   CreateInvitation,
@@ -14,6 +13,7 @@ import { insertInvitation } from './invitation-store.ts';
 import type { MemberPlace } from './member.ts';
 import { OrgParams } from './org.ts';
 import { findProject } from './project-store.ts';
+import { refuse } from './problems.ts';
 
 export const createInvitation = command(
   {

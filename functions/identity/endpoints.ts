@@ -1,7 +1,6 @@
 import { acceptInvitation } from './accept-invitation.ts';
 import { archiveProject } from './archive-project.ts';
 import { changeServiceAccount } from './change-service-account.ts';
-import { createEventTicket } from '../events/create-event-ticket.ts';
 import { createInvitation } from './create-invitation.ts';
 import { createOrg } from './create-org.ts';
 import { createProject } from './create-project.ts';
@@ -15,12 +14,9 @@ import { getOpenidConfiguration } from './get-openid-configuration.ts';
 import { getOrg } from './get-org.ts';
 import { getProject } from './get-project.ts';
 import { getServiceAccount } from './get-service-account.ts';
-import { listAudit } from '../events/list-audit.ts';
-import { listEvents } from '../events/list-events.ts';
 import { listInvitations } from './list-invitations.ts';
 import { listOrgMembers } from './list-org-members.ts';
 import { listOrgs } from './list-orgs.ts';
-import { listProjectAudit } from '../events/list-project-audit.ts';
 import { listProjectMembers } from './list-project-members.ts';
 import { listProjects } from './list-projects.ts';
 import { listServiceAccounts } from './list-service-accounts.ts';
@@ -37,7 +33,7 @@ import { rotateServiceAccountKey } from './rotate-service-account-key.ts';
 import { rotateSigningKey } from './rotate-signing-key.ts';
 import { unarchiveProject } from './unarchive-project.ts';
 
-/** Every handler of the domain, by the name functions/routes.ts calls it. */
+/** Every handler of the domain, by the name its routes call it. */
 export const identityEndpoints = {
   getMe,
   listOrgs,
@@ -73,8 +69,4 @@ export const identityEndpoints = {
   getOpenidConfiguration,
   listSigningKeys,
   rotateSigningKey,
-  listProjectAudit,
-  listAudit,
-  listEvents,
-  createEventTicket,
 };

@@ -8,6 +8,7 @@ import { Invitation } from './invitation.ts';
 import { INVITATION_ROWS, invitationKey, invitationRowKey, placePartition } from './keys.ts';
 import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
 import { User } from './user.ts';
+import { refuse } from './problems.ts';
 
 export async function findInvitation(orgId: string, id: string): Promise<Invitation | undefined> {
   const item = await readItem(invitationRowKey(orgId, id));
@@ -31,8 +32,8 @@ export async function listInvitationsOf(orgId: string, page: PageAsked): Promise
 /** Kept twice: where its token finds it, and where its organisation lists it. */
 export function insertInvitation(invitation: Invitation): Write[] {
   return [
-    putNew({ ...invitationKey(invitation.token_hash), ...invitation }, 'request.conflict'),
-    putNew({ ...invitationRowKey(invitation.org_id, invitation.id), ...invitation }, 'request.conflict'),
+    putNew({ ...invitationKey(invitation.token_hash), ...invitation }),
+    putNew({ ...invitationRowKey(invitation.org_id, invitation.id), ...invitation }),
   ];
 }
 
@@ -40,7 +41,7 @@ export function insertInvitation(invitation: Invitation): Write[] {
 export function removeInvitation(invitation: Invitation, now: Date): Write[] {
   const open = { condition: 'expires_at > :now', values: { ':now': epochSeconds(now) } };
   return [
-    remove(invitationKey(invitation.token_hash), open, 'invitation.unknown'),
-    remove(invitationRowKey(invitation.org_id, invitation.id), open, 'invitation.unknown'),
+    remove(invitationKey(invitation.token_hash), open, refuse('invitation.unknown')),
+    remove(invitationRowKey(invitation.org_id, invitation.id), open, refuse('invitation.unknown')),
   ];
 }

@@ -2,12 +2,12 @@
 
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
 import type { MemberPlace } from './member.ts';
 import { Email, Id, OneTimeToken, Time } from '../platform/name.ts';
 import { RoleName } from './user.ts';
+import { refuse } from './problems.ts';
 
 const OPEN_SECONDS = 7 * 24 * 3600;
 

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { putNew, update, type Write } from '../platform/data/commit.ts';
-import { refuse } from '../platform/errors.ts';
+import { put, remove, putNew, update, type Write } from '../platform/data/commit.ts';
 import { orgKey, projectKey, userKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
 import type { Grant } from '../platform/permissions.ts';
@@ -10,6 +9,7 @@ import { changesBetween, type MemberPlace, MemberView, viewMember } from './memb
 import { Org } from './org.ts';
 import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
 import { User } from './user.ts';
+import { refuse } from './problems.ts';
 
 export async function findUser(id: string): Promise<User | undefined> {
   const item = await readItem(userKey(id));
@@ -55,29 +55,22 @@ export function saveRoles(before: User, after: User): Write[] {
 }
 
 function saveUser(before: User, after: User): Write {
-  if (before.version === 0) return putNew({ ...userKey(after.id), ...after }, 'request.conflict');
-  return update(
-    userKey(after.id),
-    {
-      update: 'SET grants = :grants, version = :after',
-      condition: 'version = :before',
-      values: { ':grants': after.grants, ':after': after.version, ':before': before.version },
-    },
-    'request.conflict',
-  );
+  if (before.version === 0) return putNew({ ...userKey(after.id), ...after });
+  return update(userKey(after.id), {
+    update: 'SET grants = :grants, version = :after',
+    condition: 'version = :before',
+    values: { ':grants': after.grants, ':after': after.version, ':before': before.version },
+  });
 }
 
 // Rows need no condition of their own: the version of the user item lets only one change through, and nobody must
 // keep a role because the row that lists it is missing.
 function saveRows(before: User, after: User): Write[] {
   const { entered, left } = changesBetween(before, after);
-  const puts = entered.map((grant) => ({
-    Put: { TableName: controlTable(), Item: { ...memberKey(grant, after.id), ...viewMember(after, grant) } },
-  }));
-  const deletes = left.map((grant) => ({
-    Delete: { TableName: controlTable(), Key: memberKey(grant, after.id) },
-  }));
-  return [...puts, ...deletes].map((action) => ({ action, refusal: 'request.conflict' }));
+  return [
+    ...entered.map((grant) => put({ ...memberKey(grant, after.id), ...viewMember(after, grant) })),
+    ...left.map((grant) => remove(memberKey(grant, after.id))),
+  ];
 }
 
 function countAdmins(before: User, after: User): Write[] {
@@ -90,7 +83,7 @@ function countAdmins(before: User, after: User): Write[] {
         // The last admin stays; the first one may come.
         values: { ':added': added, ':least': added < 0 ? 1 - added : 0 },
       },
-      added < 0 ? 'member.last_admin' : 'org.unknown',
+      refuse(added < 0 ? 'member.last_admin' : 'org.unknown'),
     ),
   );
 }

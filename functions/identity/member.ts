@@ -2,12 +2,12 @@
 // its members, and the number of an organisation's admins, follow from it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
 import { Id, Time } from '../platform/name.ts';
 import type { Org } from './org.ts';
 import { type Membership, RoleName, type User } from './user.ts';
+import { refuse } from './problems.ts';
 
 /**
  * Organisations and projects together in which one person may hold roles: few enough that one read names them all,

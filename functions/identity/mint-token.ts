@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import type { Write } from '../platform/data/commit.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
-import { refuse } from '../platform/errors.ts';
 import { platformKeys } from '../platform/auth/token-keys.ts';
 import { CLOCK_SKEW_SECONDS } from '../platform/auth/token-shape.ts';
 import { claimantOf, proveAssertion } from './assertion.ts';
@@ -14,6 +13,7 @@ import { signToken } from './sign-token.ts';
 import { signingKeyId } from './signing-key.ts';
 import { recallSigningState } from './signing-store.ts';
 import { planToken, readTtl, TOKEN_PATHS, TokenReply, TokenRequest } from './token.ts';
+import { refuse } from './problems.ts';
 
 /** RFC 9745: since when a private key should not be sent any more, 1 November 2026. */
 const DEPRECATED_AT_SECONDS = Date.UTC(2026, 10, 1) / 1000;

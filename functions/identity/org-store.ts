@@ -1,12 +1,13 @@
+import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
-import { type ProblemCode, refuse } from '../platform/errors.ts';
 import { orgKey } from '../platform/data/keys.ts';
 import { encodeCursor, type PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { ORGS_PARTITION, orgSlugKey } from './keys.ts';
 import { Org } from './org.ts';
 import { decodeId, type PageAsked, readGathered, readItems } from '../platform/data/rows.ts';
+import { refuse } from './problems.ts';
 
 export async function findOrg(id: string): Promise<Org> {
   const item = await readItem(orgKey(id));
@@ -36,12 +37,12 @@ export async function listOrgsAmong(
 
 export function insertOrg(org: Org): Write[] {
   return [
-    putNew({ ...orgSlugKey(org.slug), org_id: org.id }, 'org.slug_taken'),
-    putNew({ ...orgKey(org.id), ...org, gsi1pk: ORGS_PARTITION, gsi1sk: org.id }, 'request.conflict'),
+    putNew({ ...orgSlugKey(org.slug), org_id: org.id }, refuse('org.slug_taken')),
+    putNew({ ...orgKey(org.id), ...org, gsi1pk: ORGS_PARTITION, gsi1sk: org.id }),
   ];
 }
 
-export function saveName(before: Org, after: Org, stale: ProblemCode): Write {
+export function saveName(before: Org, after: Org, stale: Refusal | undefined): Write {
   return update(
     orgKey(before.id),
     {

@@ -1,12 +1,13 @@
+import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
-import { type ProblemCode, refuse } from '../platform/errors.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { orgProjectsPartition, projectSlugKey } from './keys.ts';
 import { Project } from './project.ts';
 import { type PageAsked, readGathered } from '../platform/data/rows.ts';
+import { refuse } from './problems.ts';
 
 export async function findProject(id: string): Promise<Project> {
   const item = await readItem(projectKey(id));
@@ -22,20 +23,17 @@ export async function listProjectsOf(orgId: string, page: PageAsked): Promise<Pa
 export function insertProject(project: Project): Write[] {
   return [
     // Registry paths name a project by its slug alone, so no two organisations may share one.
-    putNew({ ...projectSlugKey(project.slug), project_id: project.id }, 'project.slug_taken'),
-    putNew(
-      {
-        ...projectKey(project.id),
-        ...project,
-        gsi1pk: orgProjectsPartition(project.org_id),
-        gsi1sk: project.id,
-      },
-      'request.conflict',
-    ),
+    putNew({ ...projectSlugKey(project.slug), project_id: project.id }, refuse('project.slug_taken')),
+    putNew({
+      ...projectKey(project.id),
+      ...project,
+      gsi1pk: orgProjectsPartition(project.org_id),
+      gsi1sk: project.id,
+    }),
   ];
 }
 
-export function saveName(before: Project, after: Project, stale: ProblemCode): Write {
+export function saveName(before: Project, after: Project, stale: Refusal | undefined): Write {
   return update(
     projectKey(before.id),
     {
@@ -63,19 +61,15 @@ export function saveArchived(after: Project): Write {
       names: { '#status': 'status' },
       values: { ':archived': after.status, ':at': after.archived_at, ':one': 1, ':none': 0 },
     },
-    'project.in_use',
+    refuse('project.in_use'),
   );
 }
 
 export function saveUnarchived(before: Project, after: Project): Write {
-  return update(
-    projectKey(before.id),
-    {
-      update: 'SET #status = :active, version = :after REMOVE archived_at',
-      condition: 'version = :before',
-      names: { '#status': 'status' },
-      values: { ':active': after.status, ':after': after.version, ':before': before.version },
-    },
-    'request.conflict',
-  );
+  return update(projectKey(before.id), {
+    update: 'SET #status = :active, version = :after REMOVE archived_at',
+    condition: 'version = :before',
+    names: { '#status': 'status' },
+    values: { ':active': after.status, ':after': after.version, ':before': before.version },
+  });
 }

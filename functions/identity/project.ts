@@ -1,9 +1,9 @@
 // A project: where things run and are paid for. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
+import { refuse } from './problems.ts';
 
 export const ProjectParams = v.object({ project_id: Id });
 

@@ -1,13 +1,14 @@
+import type { Refusal } from '../platform/errors.ts';
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { putNew, remove, requireThat, update, type Write } from '../platform/data/commit.ts';
-import { type ProblemCode, refuse } from '../platform/errors.ts';
 import { projectKey, serviceAccountKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { type PageAsked, readGathered } from '../platform/data/rows.ts';
 import { assertionKey, projectAccounts, slugKey } from './service-account-keys.ts';
 import { ServiceAccount } from './service-account.ts';
+import { refuse } from './problems.ts';
 
 /** The slug's own row keeps it unique in the project. */
 export function insertServiceAccount(account: ServiceAccount): Write[] {
@@ -16,13 +17,10 @@ export function insertServiceAccount(account: ServiceAccount): Write[] {
     requireThat(
       projectKey(project_id),
       { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
-      'project.archived',
+      refuse('project.archived'),
     ),
-    putNew({ ...slugKey(project_id, slug), service_account_id: id }, 'service_account.slug_taken'),
-    putNew(
-      { ...serviceAccountKey(id), ...account, gsi1pk: projectAccounts(project_id), gsi1sk: id },
-      'request.conflict',
-    ),
+    putNew({ ...slugKey(project_id, slug), service_account_id: id }, refuse('service_account.slug_taken')),
+    putNew({ ...serviceAccountKey(id), ...account, gsi1pk: projectAccounts(project_id), gsi1sk: id }),
   ];
 }
 
@@ -48,7 +46,11 @@ export async function listProjectAccounts(
 }
 
 /** Whoever changed the account in between wins. */
-export function saveServiceAccount(before: ServiceAccount, after: ServiceAccount, stale: ProblemCode): Write {
+export function saveServiceAccount(
+  before: ServiceAccount,
+  after: ServiceAccount,
+  stale: Refusal | undefined,
+): Write {
   const { name, description, role, status, keys, version } = after;
   return update(
     serviceAccountKey(before.id),
@@ -71,7 +73,7 @@ export function saveServiceAccount(before: ServiceAccount, after: ServiceAccount
   );
 }
 
-export function removeServiceAccount(account: ServiceAccount, stale: ProblemCode): Write[] {
+export function removeServiceAccount(account: ServiceAccount, stale: Refusal | undefined): Write[] {
   const { id, project_id, slug, version } = account;
   return [
     remove(
@@ -79,16 +81,15 @@ export function removeServiceAccount(account: ServiceAccount, stale: ProblemCode
       { condition: 'version = :version', values: { ':version': version } },
       stale,
     ),
-    remove(
-      slugKey(project_id, slug),
-      { condition: 'service_account_id = :id', values: { ':id': id } },
-      'request.conflict',
-    ),
+    remove(slugKey(project_id, slug), { condition: 'service_account_id = :id', values: { ':id': id } }),
   ];
 }
 
 /** An assertion is good once. It is remembered for longer than it can be presented. */
 export function spendAssertion(accountId: string, jti: string, expiresAtSeconds: number): Write {
   const hash = createHash('sha256').update(jti).digest('hex');
-  return putNew({ ...assertionKey(accountId, hash), expires_at: expiresAtSeconds }, 'auth.assertion_refused');
+  return putNew(
+    { ...assertionKey(accountId, hash), expires_at: expiresAtSeconds },
+    refuse('auth.assertion_refused'),
+  );
 }

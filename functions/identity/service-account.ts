@@ -1,13 +1,13 @@
 // A service account: how a machine acts in one project. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { ProjectFact } from '../platform/auth/authorize.ts';
+import type { ScopedProject } from '../platform/scope.ts';
 import { secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { type Role, ROLES, SERVICE_ACCOUNT_ROLES } from '../platform/permissions.ts';
 import { PublicJwk } from '../platform/auth/token-shape.ts';
 import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
+import { refuse } from './problems.ts';
 
 /** One that signs, and two that were rotated out and still work for a while. */
 const KEYS_MAX = 3;
@@ -94,7 +94,7 @@ export const ServiceAccountWithKey = v.object({
 
 export function planServiceAccount(
   input: v.InferOutput<typeof CreateServiceAccount>,
-  project: ProjectFact,
+  project: ScopedProject,
   id: string,
   key: AccountKey,
 ): ServiceAccount {

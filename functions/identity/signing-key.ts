@@ -2,10 +2,10 @@
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Time } from '../platform/name.ts';
 import { activeKeyId, type SigningState } from '../platform/auth/signing.ts';
+import { refuse } from './problems.ts';
 
 /** The key before signs on until every warm function, which remembers for 5 s, has heard of the next one. */
 const HANDOVER_SECONDS = 10;

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import type { Clock } from '../platform/clock.ts';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
-import { facts } from '../platform/auth/authorization-cache.ts';
+import { authorizationCache } from '../platform/auth/authorization-cache.ts';
 import { signingKey } from '../platform/data/keys.ts';
 import { SigningState } from '../platform/auth/signing.ts';
 import { readItem } from '../platform/data/table.ts';
+import { refuse } from './problems.ts';
 
 export async function findSigningState(): Promise<SigningState | undefined> {
   return v.parse(v.optional(SigningState), await readItem(signingKey()));
@@ -12,13 +13,13 @@ export async function findSigningState(): Promise<SigningState | undefined> {
 
 /** As authorization knows it, at no request while it is fresh. */
 export async function recallSigningState(now: Clock): Promise<SigningState | undefined> {
-  const [item] = await facts.read([signingKey()], now);
+  const [item] = await authorizationCache.read([signingKey()], now);
   return v.parse(v.optional(SigningState), item);
 }
 
 /** Of two rotations at once one happens. */
 export function saveRotation(before: SigningState | undefined, after: SigningState): Write {
-  if (!before) return putNew({ ...signingKey(), ...after }, 'signing_key.just_rotated');
+  if (!before) return putNew({ ...signingKey(), ...after }, refuse('signing_key.just_rotated'));
   return update(
     signingKey(),
     {
@@ -33,6 +34,6 @@ export function saveRotation(before: SigningState | undefined, after: SigningSta
         ':before': before.version,
       },
     },
-    'signing_key.just_rotated',
+    refuse('signing_key.just_rotated'),
   );
 }

@@ -1,9 +1,9 @@
-import { refuse } from '../platform/errors.ts';
 import { task } from '../platform/workflow/task.ts';
 import { lintManifest, type Manifest } from './manifest.ts';
 import { VersionStep } from '../promotion/promotion.ts';
 import { recordLint } from '../promotion/promotion-steps.ts';
 import { findManifest, keepPromotion } from '../promotion/promotion-store.ts';
+import { refuse } from './problems.ts';
 
 /** The first gate. What it finds is kept on the promotion, where whoever has to mend it will look. */
 export const handler = task(VersionStep, async (ctx, { subject, operation_id }) => {

@@ -12,7 +12,7 @@ import { submitManifest } from './submit-manifest.ts';
 import { validateManifest } from './validate-manifest.ts';
 import { withdrawSubmission } from './withdraw-submission.ts';
 
-/** Every handler of the domain, by the name functions/routes.ts calls it. */
+/** Every handler of the domain, by the name its routes call it. */
 export const manifestsEndpoints = {
   registerManifest,
   validateManifest,

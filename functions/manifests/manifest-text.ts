@@ -2,8 +2,9 @@
 // text a large value, or name a type, is refused by the reader itself.
 
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
-import { type InputFault, refuse } from '../platform/errors.ts';
+import { type InputFault } from '../platform/errors.ts';
 import { MANIFEST_DEPTH_MAX } from './manifest-bounds.ts';
+import { refuse } from './problems.ts';
 
 /** What the parser says, in our words: its own would repeat what was sent. */
 const REASONS: [RegExp, string, string?][] = [

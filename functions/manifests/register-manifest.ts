@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { Id } from '../platform/name.ts';
 import { placeOfApp } from '../catalog/app.ts';
 import { digestManifest } from './digest-manifest.ts';
@@ -9,6 +8,7 @@ import { auditRegistration, planRegistration, VersionRegistered } from './regist
 import { findRegistered, saveRegistration } from './registration-store.ts';
 import { MANIFEST_TEXT, requireManifest, SentManifest } from './sent-manifest.ts';
 import { pathOfVersion, VersionView, viewVersion } from '../catalog/version.ts';
+import { refuse } from './problems.ts';
 
 export const registerManifest = command(
   {

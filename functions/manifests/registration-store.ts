@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { putNew, requireThat, type Write } from '../platform/data/commit.ts';
+import { put, putNew, requireThat, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { controlTable } from '../platform/data/table.ts';
@@ -49,25 +49,16 @@ export function saveRegistration(
     ...saveApp(before.app, app),
     ...(before.version
       ? [saveVersion(before.version, version), requireNoPromotion(slug, number)]
-      : [putNew({ ...versionKey(slug, number), ...version }, 'request.conflict')]),
+      : [putNew({ ...versionKey(slug, number), ...version })]),
     // The version's own condition holds for its manifest too: they are only ever written together.
-    {
-      action: {
-        Put: { TableName: controlTable(), Item: { ...manifestKey(slug, number), digest, manifest } },
-      },
-      refusal: 'request.conflict',
-    },
+    put({ ...manifestKey(slug, number), digest, manifest }),
   ];
 }
 
 function requireNoPromotion(slug: string, version: string): Write {
-  return requireThat(
-    promotionKey(slug, version),
-    {
-      condition: 'attribute_not_exists(pk) OR #status <> :running',
-      names: { '#status': 'status' },
-      values: { ':running': 'running' },
-    },
-    'request.conflict',
-  );
+  return requireThat(promotionKey(slug, version), {
+    condition: 'attribute_not_exists(pk) OR #status <> :running',
+    names: { '#status': 'status' },
+    values: { ':running': 'running' },
+  });
 }

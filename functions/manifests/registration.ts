@@ -1,7 +1,7 @@
 // How a manifest becomes a version of an app. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { type InputFault, type ProblemCode, refuse } from '../platform/errors.ts';
+import { type InputFault } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Slug } from '../platform/name.ts';
 import { type App, VERSION_STATUSES, VERSIONS_MAX } from '../catalog/app.ts';
@@ -9,6 +9,7 @@ import type { Manifest } from './manifest.ts';
 import { Digest } from './manifest-fields.ts';
 import { subjectOfVersion, type Version } from '../catalog/version.ts';
 import { VersionNumber } from '../platform/version-number.ts';
+import { refuse } from './problems.ts';
 
 export type Owner = NonNullable<App['owner']>;
 
@@ -33,7 +34,7 @@ export interface Registrant {
 
 /** What keeps a good manifest from being registered: the refusal, and where in the manifest its cause stands. */
 interface Obstacle extends InputFault {
-  code: ProblemCode;
+  code: Parameters<typeof refuse>[0];
 }
 
 export function obstaclesOf(

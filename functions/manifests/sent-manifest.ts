@@ -1,10 +1,10 @@
 // A manifest as it is sent: the whole body of a request, as JSON or as YAML.
 
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { parseYaml } from './manifest-text.ts';
 import { MANIFEST_SCHEMA_PATH, ManifestView } from '../catalog/version.ts';
+import { refuse } from './problems.ts';
 
 /** The least an app of one container says. */
 const EXAMPLE = {

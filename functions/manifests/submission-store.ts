@@ -1,6 +1,6 @@
+import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
-import { putNew, remove, type Write } from '../platform/data/commit.ts';
-import { type ProblemCode, refuse } from '../platform/errors.ts';
+import { put, replace, putNew, remove, type Write } from '../platform/data/commit.ts';
 import { encodeCursor, type PageOf } from '../platform/page.ts';
 import { decodeId, type PageAsked, readGathered, readItems } from '../platform/data/rows.ts';
 import { controlTable, type Item, queryPage, readItem } from '../platform/data/table.ts';
@@ -16,6 +16,7 @@ import type { Registered } from './registration.ts';
 import { parseRegistered, registeredKeys } from './registration-store.ts';
 import { Submission } from './submission.ts';
 import { parseManifestRow } from '../catalog/version-store.ts';
+import { refuse } from './problems.ts';
 
 interface Found {
   submission: Submission;
@@ -80,32 +81,18 @@ export async function listWaitingSubmissions({ limit, cursor }: PageAsked): Prom
 }
 
 export function insertSubmission(submission: Submission, manifest: Manifest): Write[] {
-  return [
-    putNew(rowOf(submission), 'request.conflict'),
-    putManifest(submission, manifest),
-    putWaiting(submission),
-  ];
+  return [putNew(rowOf(submission)), putManifest(submission, manifest), putWaiting(submission)];
 }
 
 /** In place of the one that was read; with another manifest, where it was revised. */
 export function saveSubmission(
   before: Submission,
   after: Submission,
-  stale: ProblemCode,
+  stale: Refusal | undefined,
   manifest?: Manifest,
 ): Write[] {
   return [
-    {
-      action: {
-        Put: {
-          TableName: controlTable(),
-          Item: rowOf(after),
-          ConditionExpression: 'version = :before',
-          ExpressionAttributeValues: { ':before': before.version },
-        },
-      },
-      refusal: stale,
-    },
+    replace(rowOf(after), { version: before.version }, stale),
     ...(manifest ? [putManifest(after, manifest)] : []),
     ...saveWaiting(before, after),
   ];
@@ -116,7 +103,7 @@ function saveWaiting(before: Submission, after: Submission): Write[] {
   if (after.status === 'submitted') return [putWaiting(after)];
   if (before.status !== 'submitted') return [];
   const key = openSubmissionKey(before.id);
-  return [remove(key, { condition: 'attribute_exists(pk)' }, 'request.conflict')];
+  return [remove(key, { condition: 'attribute_exists(pk)' })];
 }
 
 const rowOf = (submission: Submission): Item => ({
@@ -131,9 +118,3 @@ const putWaiting = (submission: Submission): Write =>
 
 const putManifest = ({ id, manifest_digest }: Submission, manifest: Manifest): Write =>
   put({ ...submissionManifestKey(id), digest: manifest_digest, manifest });
-
-// The condition on the submission's own row holds for what is written along with it.
-const put = (item: Item): Write => ({
-  action: { Put: { TableName: controlTable(), Item: item } },
-  refusal: 'request.conflict',
-});

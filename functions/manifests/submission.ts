@@ -1,8 +1,7 @@
 // A manifest that an app team hands in, and what reviewers say to it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { ProjectFact } from '../platform/auth/authorize.ts';
-import { refuse } from '../platform/errors.ts';
+import type { ScopedProject } from '../platform/scope.ts';
 import { event } from '../platform/events.ts';
 import { Id, Slug, Time } from '../platform/name.ts';
 import type { Manifest } from './manifest.ts';
@@ -10,6 +9,7 @@ import { Digest } from './manifest-fields.ts';
 import type { Owner } from './registration.ts';
 import { ManifestView } from '../catalog/version.ts';
 import { VersionNumber } from '../platform/version-number.ts';
+import { refuse } from './problems.ts';
 
 export const SUBMISSION_STATUSES = [
   'submitted',
@@ -76,7 +76,12 @@ const said = ({ manifest, digest }: HandedIn) => ({
   manifest_digest: digest,
 });
 
-export function planSubmission(id: string, project: ProjectFact, handedIn: HandedIn, now: Date): Submission {
+export function planSubmission(
+  id: string,
+  project: ScopedProject,
+  handedIn: HandedIn,
+  now: Date,
+): Submission {
   if (project.status === 'archived') throw refuse('project.archived');
   const at = now.toISOString();
   return {

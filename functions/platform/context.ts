@@ -1,5 +1,5 @@
 import { type Actor, ANONYMOUS, nameActor } from './actor.ts';
-import type { Authorized, OrgFact, ProjectFact } from './auth/authorize.ts';
+import type { Authorized, ScopedOrg, ScopedProject } from './scope.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { refuse } from './errors.ts';
 import { type NewId, newId } from './ids.ts';
@@ -15,8 +15,8 @@ export interface Context {
   actor: Actor;
   grants: Grant[];
   /** The place the path names; there on every route that names one. */
-  project?: ProjectFact;
-  org?: OrgFact;
+  project?: ScopedProject;
+  org?: ScopedOrg;
   sourceIp?: string;
   /** The version the caller last saw, from If-Match. */
   ifMatch?: number;
@@ -57,12 +57,12 @@ export function withPrincipal(ctx: Context, { actor, grants, project, org }: Aut
 }
 
 /** The project of a route that names one. */
-export function projectOf({ project }: Context): ProjectFact {
+export function projectOf({ project }: Context): ScopedProject {
   if (!project) throw refuse('project.unknown');
   return project;
 }
 
-export function orgOf({ org }: Context): OrgFact {
+export function orgOf({ org }: Context): ScopedOrg {
   if (!org) throw refuse('org.unknown');
   return org;
 }

@@ -1,10 +1,9 @@
-import type { ProblemCode } from './errors.ts';
 import type { Log } from './log.ts';
 
 const NAMESPACE = 'Gpuaas';
 
 /** A no that was written down because somebody must hear of it: the alarms count them by their code. */
-export function countRefusal(log: Log, code: ProblemCode): void {
+export function countRefusal(log: Log, code: string): void {
   log.warn('A refusal was written down.', {
     _aws: {
       Timestamp: Date.now(),

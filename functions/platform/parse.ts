@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { type InputFault, type ProblemCode, refuse } from './errors.ts';
+import { type InputFault, type Refusal, refuse } from './errors.ts';
 
 /** Parses once, at the edge. A refusal lists every fault at once and never echoes what was sent. */
 export function parse<T>(
   schema: v.GenericSchema<unknown, T>,
   input: unknown,
-  code: ProblemCode = 'request.invalid',
+  refused: (more: { faults: InputFault[] }) => Refusal = (more) => refuse('request.invalid', more),
 ): T {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  throw refuse(code, { faults: result.issues.map((issue) => faultOf(issue, '')) });
+  throw refused({ faults: result.issues.map((issue) => faultOf(issue, '')) });
 }
 
 interface Part {

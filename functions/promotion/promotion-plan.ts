@@ -2,7 +2,6 @@
 // nothing here knows AWS.
 
 import type { Actor } from '../platform/actor.ts';
-import { refuse } from '../platform/errors.ts';
 import type { VersionStatus } from '../catalog/app.ts';
 import { type Bake, BAKE_DEFAULTS, type Canary, CANARY_DEFAULTS } from './canary-guard.ts';
 import type { Promotable } from './promotable.ts';
@@ -15,6 +14,7 @@ import {
   type Target,
 } from './promotion.ts';
 import { arriveAt, begunAt } from './promotion-steps.ts';
+import { refuse } from './problems.ts';
 
 const AHEAD = ['draft', ...PROMOTED_TO] as const satisfies VersionStatus[];
 

@@ -2,7 +2,6 @@
 // only; nothing here knows AWS.
 
 import { secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import { type Bake, type Canary, isOpen } from './canary-guard.ts';
 import type { Promotable } from './promotable.ts';
 import {
@@ -14,6 +13,7 @@ import {
   STEPS,
   type Target,
 } from './promotion.ts';
+import { refuse } from './problems.ts';
 
 /** How long the workflow waits for people and for instances: its definition says the same. */
 export const SMOKE_SECONDS_MAX = 14 * 24 * 3600;

@@ -10,6 +10,7 @@ import { appKey, manifestKey, OPEN_PROMOTIONS, promotionKey, versionKey } from '
 import { Promotion, type Subject } from './promotion.ts';
 import { ArtifactState, boundIdOf, describeUnready, type Rank, SUFFICIENT } from '../catalog/readiness.ts';
 import { Version } from '../catalog/version.ts';
+import { refuse } from './problems.ts';
 
 export interface Found {
   app?: App;
@@ -76,8 +77,7 @@ export function requireArtifacts(version: Version, to: Rank): Write[] {
           condition: `app_slug = :app AND trust_state = :verified AND lifecycle_state IN (${states.map(([name]) => name).join(', ')})`,
           values: { ':app': version.app_slug, ':verified': 'verified', ...Object.fromEntries(states) },
         },
-        'version.artifacts_unready',
-        describeUnready(artifact, to),
+        refuse('version.artifacts_unready', { detail: describeUnready(artifact, to) }),
       ),
     ];
   });
@@ -85,15 +85,11 @@ export function requireArtifacts(version: Version, to: Rank): Write[] {
 
 /** Holds a version to the status it was read with, where the change does not touch it. */
 export function requireStatus({ app_slug, version, status, manifest_digest }: Version): Write {
-  return requireThat(
-    versionKey(app_slug, version),
-    {
-      condition: '#status = :status AND manifest_digest = :digest',
-      names: { '#status': 'status' },
-      values: { ':status': status, ':digest': manifest_digest },
-    },
-    'request.conflict',
-  );
+  return requireThat(versionKey(app_slug, version), {
+    condition: '#status = :status AND manifest_digest = :digest',
+    names: { '#status': 'status' },
+    values: { ':status': status, ':digest': manifest_digest },
+  });
 }
 
 /**
@@ -133,7 +129,6 @@ export function savePromotion(before: Promotion | undefined, after: Promotion): 
         },
       },
     },
-    refusal: 'request.conflict',
   };
 }
 

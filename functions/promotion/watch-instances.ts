@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { task } from '../platform/workflow/task.ts';
 import { PromotionStep } from './promotion.ts';
 import { awaitLastInstance } from './promotion-steps.ts';
 import { keepPromotion } from './promotion-store.ts';
+import { refuse } from './problems.ts';
 
 const WatchInstances = v.object({ ...PromotionStep.entries, task_token: v.string() });
 

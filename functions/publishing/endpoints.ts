@@ -3,5 +3,5 @@ import { getIntent } from './get-intent.ts';
 import { getRegistry } from './get-registry.ts';
 import { unwrapCredential } from './unwrap-credential.ts';
 
-/** Every handler of the domain, by the name functions/routes.ts calls it. */
+/** Every handler of the domain, by the name its routes call it. */
 export const publishingEndpoints = { createIntent, getIntent, getRegistry, unwrapCredential };

@@ -6,11 +6,11 @@ import { ARTIFACT_KINDS, ArtifactName, KeptName } from '../artifacts/artifact.ts
 import { ArtifactSource, requireSourceType } from '../artifacts/publication.ts';
 import { fileUri, objectKeyOf, repositoryOf } from '../storage/repository.ts';
 import { Digest, wholeNumber } from '../manifests/manifest-fields.ts';
-import type { ProjectFact } from '../platform/auth/authorize.ts';
+import type { ScopedProject } from '../platform/scope.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
-import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Id, OneTimeToken, Time } from '../platform/name.ts';
+import { refuse } from './problems.ts';
 
 const OPEN_SECONDS = 24 * 3600;
 /** Who asks later what became of it still finds it. */
@@ -111,7 +111,7 @@ export const CredentialView = v.object({
 export function planIntent(
   id: string,
   wanted: CreateIntent,
-  by: { project: ProjectFact; actor: string; signing: SigningRequirements },
+  by: { project: ScopedProject; actor: string; signing: SigningRequirements },
   now: Date,
 ): Intent {
   const { project, actor, signing } = by;

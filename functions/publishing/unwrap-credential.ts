@@ -2,7 +2,6 @@ import { nameActor } from '../platform/actor.ts';
 import type { Change } from '../platform/data/change.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { refuse } from '../platform/errors.ts';
 import { isOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   CredentialView,
@@ -19,6 +18,7 @@ import {
 } from './intent.ts';
 import { findIntent, saveUnwrapped } from './intent-store.ts';
 import { mintCredential } from './mint-credential.ts';
+import { refuse } from './problems.ts';
 
 export const unwrapCredential = command(
   {

@@ -76,14 +76,10 @@ export async function listLapsedIntents(now: Date): Promise<Intent[]> {
 
 /** Of its token nothing is left, unless somebody has unwrapped the credential meanwhile. */
 export function saveExpired({ project_id, id }: Intent): Write {
-  return update(
-    intentKey(project_id, id),
-    {
-      update: 'SET #status = :expired REMOVE gsi1pk, gsi1sk, token_hash',
-      condition: '#status = :open',
-      names: { '#status': 'status' },
-      values: { ':expired': 'expired', ':open': 'open' },
-    },
-    'request.conflict',
-  );
+  return update(intentKey(project_id, id), {
+    update: 'SET #status = :expired REMOVE gsi1pk, gsi1sk, token_hash',
+    condition: '#status = :open',
+    names: { '#status': 'status' },
+    values: { ':expired': 'expired', ':open': 'open' },
+  });
 }

@@ -8,6 +8,7 @@ import { decideVerification } from '../artifacts/decide-verification.ts';
 import { examineArtifact } from '../artifacts/examine-artifact.ts';
 import { careOf } from '../artifacts/artifact-due.ts';
 import type { Trust } from '../trust/trust-policy.ts';
+import { refuse } from './problems.ts';
 
 /** The platform itself, looking after what it keeps. */
 export const CARE: Actor = { kind: 'platform', id: 'artifact-care' };
@@ -26,5 +27,5 @@ export async function reverifyArtifact(ctx: Context, id: string, trust: Trust): 
     const isNews = (verification.verdict === 'verified') !== (artifact.trust_state === 'verified');
     const records = isNews ? recordsOf(ctx, 'artifacts.artifact.reverify', decision) : [];
     await commit([...decision.writes, ...records]);
-  }, 'unavailable');
+  }, refuse('unavailable'));
 }

@@ -1,5 +1,5 @@
 import { api } from '../platform/http/api.ts';
-import { selftestRoutes } from '../routes.ts';
+import { selftestRoutes } from './routes.ts';
 import { selftestEndpoints } from './endpoints.ts';
 
 export const handler = api(selftestRoutes, selftestEndpoints);

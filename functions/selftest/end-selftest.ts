@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { task } from '../platform/workflow/task.ts';
 import { WorkflowError } from '../platform/workflow/workflow-error.ts';
 import { concludeSelftest } from './conclude-selftest.ts';
 import { judge, SelftestId } from './selftest.ts';
+import { refuse } from './problems.ts';
 
 const End = v.object({ selftest_id: SelftestId, error: v.optional(WorkflowError) });
 

@@ -2,5 +2,5 @@ import { getHealth } from './get-health.ts';
 import { getSelftest } from './get-selftest.ts';
 import { requestSelftest } from './request-selftest.ts';
 
-/** Every handler of the domain, by the name functions/routes.ts calls it. */
+/** Every handler of the domain, by the name its routes call it. */
 export const selftestEndpoints = { getHealth, requestSelftest, getSelftest };

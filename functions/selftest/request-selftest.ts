@@ -13,6 +13,7 @@ import {
   viewSelftest,
 } from './selftest.ts';
 import { insertSelftest } from './store.ts';
+import { refuse } from './problems.ts';
 
 export const requestSelftest = command(
   {
@@ -25,7 +26,7 @@ export const requestSelftest = command(
       socket_url: v.string(),
     }),
     status: 202,
-    denied: 'selftest.denied',
+    denied: (detail) => refuse('selftest.denied', { detail }),
   },
   (ctx) => {
     const now = ctx.now();

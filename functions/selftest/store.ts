@@ -9,16 +9,13 @@ const KEPT_SECONDS = 7 * 24 * 3600;
 const TOKEN_KEPT_SECONDS = 24 * 3600;
 
 export function insertSelftest(run: Selftest): Write {
-  return putNew(
-    {
-      ...runKey(run.id),
-      ...run,
-      gsi1pk: OPEN_SELFTESTS,
-      gsi1sk: run.deadline_at,
-      expires_at: epochSeconds(secondsAfter(new Date(run.created_at), KEPT_SECONDS)),
-    },
-    'request.conflict',
-  );
+  return putNew({
+    ...runKey(run.id),
+    ...run,
+    gsi1pk: OPEN_SELFTESTS,
+    gsi1sk: run.deadline_at,
+    expires_at: epochSeconds(secondsAfter(new Date(run.created_at), KEPT_SECONDS)),
+  });
 }
 
 export async function findSelftest(id: string): Promise<Selftest | undefined> {
@@ -49,21 +46,17 @@ export async function beginSelftest(id: string, at: Date): Promise<void> {
 /** Ends the run; one that has ended keeps its first verdict. */
 export function saveVerdict(id: string, verdict: Verdict, at: Date): Write {
   const ending = verdict.status === 'passed' ? 'hops.finished = :at' : 'failure = :failure';
-  return update(
-    runKey(id),
-    {
-      update: `SET #status = :ended, ended_at = :at, ${ending} REMOVE gsi1pk, gsi1sk`,
-      condition: `#status IN (${statuses(verdict.status)})`,
-      names: { '#status': 'status' },
-      values: {
-        ':ended': verdict.status,
-        ':at': at.toISOString(),
-        ...statusValues(verdict.status),
-        ...(verdict.status === 'failed' && { ':failure': verdict.failure }),
-      },
+  return update(runKey(id), {
+    update: `SET #status = :ended, ended_at = :at, ${ending} REMOVE gsi1pk, gsi1sk`,
+    condition: `#status IN (${statuses(verdict.status)})`,
+    names: { '#status': 'status' },
+    values: {
+      ':ended': verdict.status,
+      ':at': at.toISOString(),
+      ...statusValues(verdict.status),
+      ...(verdict.status === 'failed' && { ':failure': verdict.failure }),
     },
-    'request.conflict',
-  );
+  });
 }
 
 /** Whether this call is the one that rescues the run. */

@@ -7,8 +7,9 @@ import { request as requestHttps } from 'node:https';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { dynamo } from '../platform/clients.ts';
 import { environment } from '../platform/environment.ts';
-import { type Refusal, refuse } from '../platform/errors.ts';
+import { type Refusal } from '../platform/errors.ts';
 import { readVersions, type VersionMarker, type VersionPage } from './object-versions.ts';
+import { refuse } from './problems.ts';
 
 const ANSWER_SECONDS_MAX = 5;
 /** A whole file is read in this time or not at all: the caller waits no longer. */

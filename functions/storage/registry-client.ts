@@ -6,9 +6,10 @@ import { GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
 import * as v from 'valibot';
 import { Digest } from '../manifests/manifest-fields.ts';
 import { ecr } from '../platform/clients.ts';
-import { Refusal, refuse } from '../platform/errors.ts';
+import { Refusal } from '../platform/errors.ts';
 import { parseJson } from '../trust/strict-json.ts';
 import type { Attachment } from '../trust/verification.ts';
+import { refuse } from './problems.ts';
 
 const MIB = 1024 * 1024;
 const MANIFEST_BYTES_MAX = 4 * MIB;

@@ -2,10 +2,10 @@
 // knows AWS.
 
 import * as v from 'valibot';
-import { refuse } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Description } from '../platform/name.ts';
 import type { TrustHead } from './trust-policy.ts';
+import { refuse } from './problems.ts';
 
 /** All of them are read to judge one signature. */
 export const REVOKED_CERTIFICATES_MAX = 1_000;

@@ -1,13 +1,14 @@
 // Who may sign which repository, and where what they sign must have been built. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { type InputFault, refuse } from '../platform/errors.ts';
+import { type InputFault } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Description, Slug } from '../platform/name.ts';
 import { type Certificate, isIssuedBy, pemBytes, readCertificate } from './certificate.ts';
 import { readDer, Unreadable } from './der.ts';
 import { parseName } from './distinguished-name.ts';
 import { type PublicKey, readPublicKey } from './public-key.ts';
+import { refuse } from './problems.ts';
 
 /** All of them are read to judge one signature. */
 export const TRUST_POLICIES_MAX = 100;

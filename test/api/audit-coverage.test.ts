@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
 import { placeId } from '../../functions/platform/data/keys.ts';
-import { routes, type RouteKey, scopeOf } from '../../functions/routes.ts';
+import { routes, type RouteKey } from '../../functions/routes.ts';
+import { scopeOf } from '../../functions/platform/route.ts';
 import { routesInFull } from '../../lib/endpoints.ts';
 import { isAsked } from '../domains.ts';
 import type { Body } from './recipe.ts';

@@ -75,7 +75,7 @@ const isWrite = (name: string): boolean => !/Get|Query/.test(name);
 
 /** Called as in a function that has just started: every request there can be is made. */
 async function call(route: RouteKey, asked: Call, crashing?: Crash): Promise<Answer> {
-  world.forgetFacts();
+  world.forgetAuthorization();
   sent = [];
   crash = crashing;
   const answer = await world.call(route, asked);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PROBLEMS } from '../../functions/platform/errors.ts';
+import { PROBLEMS } from '../../functions/problems.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { DEEP } from '../deep.ts';
 import { routesAsked } from '../domains.ts';

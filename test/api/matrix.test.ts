@@ -1,7 +1,8 @@
 import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judge, type Grant, type Role, ROLES } from '../../functions/platform/permissions.ts';
-import { routes, scopeOf, type RouteKey } from '../../functions/routes.ts';
+import { routes, type RouteKey } from '../../functions/routes.ts';
+import { scopeOf } from '../../functions/platform/route.ts';
 import { DEEP } from '../deep.ts';
 import { routesAsked } from '../domains.ts';
 import { ADMIN, openWorld, type World } from './world.ts';
@@ -183,7 +184,7 @@ describe.each(routesAsked)('%s', (route) => {
   if (scopeOf(route) === 'platform') return;
   test('tells an absent place from a foreign one by nothing at all', async () => {
     const ask = async (place: { org: string; project: string }) => {
-      world.forgetFacts();
+      world.forgetAuthorization();
       const before = world.requests();
       const { status, headers, text } = await world.call(route, {
         params: paramsOf(route, place),

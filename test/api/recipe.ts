@@ -1,6 +1,6 @@
 // How a route is made to succeed: what a call needs to be there, the call itself, and what is known of it beforehand.
 
-import type { ProblemCode } from '../../functions/platform/errors.ts';
+import type { ProblemCode } from '../../functions/problems.ts';
 import type { RouteKey } from '../../functions/routes.ts';
 import type { Scene } from './scene.ts';
 import type { Call } from './world.ts';

@@ -47,7 +47,7 @@ export async function countRequests(world: World): Promise<Counted[]> {
   ): Promise<Counted> {
     const call = await prepare();
     const refused = { ...call, query: { unheard_of: '' } };
-    world.forgetFacts();
+    world.forgetAuthorization();
     const first = await count(route, refused, true);
     const second = await count(route, refused, true);
     // Where anybody may call, somebody has called: that the function knows its keys is part of being warm.
@@ -56,7 +56,7 @@ export async function countRequests(world: World): Promise<Counted[]> {
     if (routes[route].domain === 'catalog') await world.call('GET /api/v1/apps/catalog', somebody);
     const warm = await count(route, call);
     const another = await prepare();
-    world.forgetFacts();
+    world.forgetAuthorization();
     const cold = await count(route, another);
     return { name, route, isRead, warm, cold, authorization: { warm: second.reads, cold: first.reads } };
   }

@@ -1,3 +1,4 @@
+import type { Domain } from '../../functions/routes.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -99,37 +100,18 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     ASYNCAPI_DOCUMENT: JSON.stringify(buildAsyncapi()),
   });
   // Only now: the kernel's clients are built from the environment above.
-  const [
-    { handler: identity },
-    { handler: selftest },
-    { handler: docs },
-    { handler: catalog },
-    { handler: manifests },
-    { handler: artifacts },
-    { handler: publishing },
-    { routes },
-    { facts },
-    { userIdOf },
-    { dynamo },
-    { forgetShelf },
-  ] = await Promise.all([
-    import('../../functions/identity/api.ts'),
-    import('../../functions/selftest/api.ts'),
-    import('../../functions/docs/api.ts'),
-    import('../../functions/catalog/api.ts'),
-    import('../../functions/manifests/api.ts'),
-    import('../../functions/artifacts/api.ts'),
-    import('../../functions/publishing/api.ts'),
-    import('../../functions/routes.ts'),
-    import('../../functions/platform/auth/authorization-cache.ts'),
-    import('../../functions/platform/auth/tokens.ts'),
-    import('../../functions/platform/clients.ts'),
-    import('../../functions/catalog/catalog-cache-store.ts'),
-  ]);
-  const handlers = { identity, selftest, docs, catalog, manifests, artifacts, publishing };
+  const [{ routes, tables }, { authorizationCache }, { userIdOf }, { dynamo }, { forgetCatalog }] =
+    await Promise.all([
+      import('../../functions/routes.ts'),
+      import('../../functions/platform/auth/authorization-cache.ts'),
+      import('../../functions/platform/auth/tokens.ts'),
+      import('../../functions/platform/clients.ts'),
+      import('../../functions/catalog/catalog-cache-store.ts'),
+    ]);
+  const handlers = await handlersOf(Object.keys(tables) as Domain[]);
   const forget = (): void => {
-    facts.clear();
-    forgetShelf();
+    authorizationCache.clear();
+    forgetCatalog();
   };
   let requests = 0;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), { step: 'initialize' });
@@ -177,7 +159,7 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     services,
     requests: () => requests,
     /** As in a function that has just started. */
-    forgetFacts: forget,
+    forgetAuthorization: forget,
     userId: (subject: string) => userIdOf(issuer.config.issuer, subject),
     async put(item: Record<string, unknown>): Promise<void> {
       await client.send(new PutCommand({ TableName: table, Item: item }));
@@ -307,4 +289,14 @@ async function openIssuer() {
         .sign(change.key ?? privateKey);
     },
   };
+}
+
+type Handler = (event: APIGatewayProxyEventV2) => Promise<APIGatewayProxyStructuredResultV2>;
+
+async function handlersOf(domains: Domain[]): Promise<Record<Domain, Handler>> {
+  const loaded = domains.map(async (domain) => {
+    const { handler } = (await import(`../../functions/${domain}/api.ts`)) as { handler: Handler };
+    return [domain, handler];
+  });
+  return Object.fromEntries(await Promise.all(loaded)) as Record<Domain, Handler>;
 }

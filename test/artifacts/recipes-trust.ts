@@ -1,3 +1,4 @@
+import { refuse } from '../../functions/platform/errors.ts';
 import { hash } from 'node:crypto';
 import { type Command, FIRST_VERSION, onPlatform } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
@@ -29,14 +30,14 @@ const wanted = (scene: Scene) => ({
 });
 
 /** Changes of trust follow one another, so a neighbour's may have to be awaited. */
-const persist = (once: () => Promise<void>): Promise<void> => decidingAgain(once, 'unavailable');
+const persist = (once: () => Promise<void>): Promise<void> => decidingAgain(once, refuse('unavailable'));
 
 async function policyOf(scene: Scene): Promise<string> {
   const name = scene.slug();
   await persist(async () => {
     const { head } = await findTrustPolicyAndHead(name);
     const policy = planTrustPolicy(undefined, name, wanted(scene), 'user:somebody', new Date());
-    await commit(saveTrustPolicy(head, undefined, policy, 'request.conflict'));
+    await commit(saveTrustPolicy(head, undefined, policy, undefined));
   });
   return name;
 }

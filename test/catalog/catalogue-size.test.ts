@@ -169,7 +169,7 @@ describe(`with ${APPS * VERSIONS_EACH} versions of ${APPS} apps`, () => {
   });
 
   test('a function that has just started queries the catalogue once, and nothing is ever scanned', async () => {
-    world.forgetFacts();
+    world.forgetAuthorization();
     await ask('GET /api/v1/apps/catalog');
     const [facts, head, ...queries] = sent;
     expect([facts, head]).toEqual(['BatchGetItemCommand', 'GetItemCommand']);

@@ -267,7 +267,7 @@ describe('a project’s catalogue', () => {
     expect((await projectCatalogue()).body['items']).toMatchObject([{ launch_version: '1.1.0' }]);
     expect((await projectCatalogue({}, other)).body['items']).toMatchObject([{ launch_version: '1.0.0' }]);
     await scene.archive(place.project);
-    world.forgetFacts();
+    world.forgetAuthorization();
     expect((await projectCatalogue()).body['items']).toMatchObject([
       { launchable: false, entitled: true, reasons: [{ code: 'project.archived' }] },
     ]);

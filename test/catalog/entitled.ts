@@ -12,7 +12,7 @@ export async function entitle(
   says: PutEntitlement = { enabled: true },
 ): Promise<void> {
   const entry = planEntitlement(undefined, says, 'user:somebody', new Date());
-  await commit(saveEntitlement(place, slug, undefined, entry, 'request.conflict'));
+  await commit(saveEntitlement(place, slug, undefined, entry, undefined));
 }
 
 /** An app of the platform with one active version, or whatever is said instead. */

@@ -1,5 +1,5 @@
 import { subjectOfVersion, type Version } from '../../functions/catalog/version.ts';
-import type { ProblemCode } from '../../functions/platform/errors.ts';
+import type { ProblemCode } from '../../functions/problems.ts';
 import { type Body, type Command, onPlatform, tell } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import type { Call } from '../api/world.ts';

@@ -5,7 +5,7 @@ import { LIFECYCLE_STATES, TRUST_STATES } from '../../functions/artifacts/artifa
 import { ProjectAppView } from '../../functions/catalog/launchability.ts';
 import { STEPS } from '../../functions/promotion/promotion.ts';
 import { SUBMISSION_STATUSES } from '../../functions/manifests/submission.ts';
-import { PROBLEMS } from '../../functions/platform/errors.ts';
+import { PROBLEMS } from '../../functions/problems.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { ofType, synthesizedApp } from '../lib/synthesized.ts';
 

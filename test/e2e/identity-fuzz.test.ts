@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { PROBLEMS, type ProblemCode } from '../../functions/platform/errors.ts';
+import { PROBLEMS, type ProblemCode } from '../../functions/problems.ts';
 import { type RouteKey, routes } from '../../functions/routes.ts';
 import { DEEP } from '../deep.ts';
 import {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Grant, judge, type Permission } from '../../functions/platform/permissions.ts';
-import { type RouteKey, routes, scopeOf } from '../../functions/routes.ts';
+import { type RouteKey, routes } from '../../functions/routes.ts';
+import { scopeOf } from '../../functions/platform/route.ts';
 import {
   type Answer,
   type Asked,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   place = { org_id: newId(), project_id: newId() };
-  world.forgetFacts();
+  world.forgetAuthorization();
 });
 
 afterAll(() => world.close());
@@ -274,7 +274,7 @@ describe('who may no longer read the events', () => {
     expect(eventsTo(connection)).toHaveLength(1);
 
     await take(holder);
-    world.forgetFacts();
+    world.forgetAuthorization();
     await happen('a.b.d');
     expect(eventsTo(connection)).toHaveLength(1);
     expect(eventsTo(other)).toHaveLength(2);

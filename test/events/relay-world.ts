@@ -21,7 +21,7 @@ import { dynamo, eventBridge, socketPosts, sqs } from '../../functions/platform/
 import { commit } from '../../functions/platform/data/commit.ts';
 import type { DomainEvent } from '../../functions/platform/events.ts';
 import { insertOutbox } from '../../functions/platform/data/outbox.ts';
-import { facts } from '../../functions/platform/auth/authorization-cache.ts';
+import { authorizationCache } from '../../functions/platform/auth/authorization-cache.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { feedHeadKey, feedPartition, OUTBOX_KIND } from '../../functions/platform/data/keys.ts';
 import { handler as dispatch } from '../../functions/events/dispatch-events.ts';
@@ -190,7 +190,7 @@ export async function openRelayWorld() {
       if (!isAway) askBusAgain();
     },
     beTooBusyToRead: (times: number) => void (busyReads = times),
-    forgetFacts: () => facts.clear(),
+    forgetAuthorization: () => authorizationCache.clear(),
     put: (item: Record<string, unknown>) =>
       table.send(new PutCommand({ TableName: dynamodb.table, Item: item })).then(() => undefined),
 

@@ -6,7 +6,7 @@ import { acceptInvitation } from '../../functions/identity/accept-invitation.ts'
 import { createInvitation } from '../../functions/identity/create-invitation.ts';
 import { createProject } from '../../functions/identity/create-project.ts';
 import type { Actor } from '../../functions/platform/actor.ts';
-import { OrgFact, ProjectFact } from '../../functions/platform/auth/authorize.ts';
+import { ScopedOrg, ScopedProject } from '../../functions/platform/scope.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
@@ -87,8 +87,8 @@ export async function openOrgWorld() {
       ...createContext(newId()),
       actor,
       grants,
-      org: orgItem && v.parse(OrgFact, orgItem),
-      project: projectItem && v.parse(ProjectFact, projectItem),
+      org: orgItem && v.parse(ScopedOrg, orgItem),
+      project: projectItem && v.parse(ScopedProject, projectItem),
       ifMatch: asking.ifMatch,
       ...(now && { now }),
     };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProjectFact } from '../../functions/platform/auth/authorize.ts';
+import type { ScopedProject } from '../../functions/platform/scope.ts';
 import { type Context, createContext } from '../../functions/platform/context.ts';
 import type { Endpoint, Reply } from '../../functions/platform/http/endpoint.ts';
 import type { Request } from '../../functions/platform/http/request.ts';
@@ -19,7 +19,7 @@ export const TTL_SECONDS = 900;
 
 const KMS_KEYS = ['signing-1', 'signing-2'];
 
-export const project: ProjectFact = {
+export const project: ScopedProject = {
   id: '0199aaaa-0000-7000-8000-00000000000a',
   org_id: '0199aaaa-0000-7000-8000-000000000001',
   slug: 'example',

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { type Emitter, EVENTS, type Reactor } from '../../functions/events.ts';
 import { EventView } from '../../functions/events/event-view.ts';
-import { refuse } from '../../functions/platform/errors.ts';
+import { refuse } from '../../functions/events/problems.ts';
 import type { EventKind } from '../../functions/platform/events.ts';
 import { problemOf } from '../../functions/platform/http/problem.ts';
 import { FeedEvent } from '../../functions/events/feed.ts';

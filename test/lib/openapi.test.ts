@@ -10,7 +10,7 @@ import {
   resolve,
   type Schema,
 } from '../../functions/docs/document.ts';
-import { type ProblemCode, PROBLEMS } from '../../functions/platform/errors.ts';
+import { type ProblemCode, PROBLEMS } from '../../functions/problems.ts';
 import { routes } from '../../functions/routes.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { type RouteInFull, routesInFull } from '../../lib/endpoints.ts';

@@ -131,7 +131,7 @@ describe('submitting a manifest', () => {
     ).toBe('app.backend_fixed');
     expect((await submit(team, sampleManifest({ slug: mine.slug }))).status).toBe(201);
     await world.scene.archive(team.project);
-    world.world.forgetFacts();
+    world.world.forgetAuthorization();
     expect(await codeOf(submit(team))).toBe('project.archived');
   });
 

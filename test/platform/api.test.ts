@@ -2,9 +2,9 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api } from '../../functions/platform/http/api.ts';
 import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
-import { refuse } from '../../functions/platform/errors.ts';
+import { refuse } from '../../functions/selftest/problems.ts';
 import { publicApi } from '../../functions/platform/http/public-api.ts';
-import { selftestRoutes } from '../../functions/routes.ts';
+import { selftestRoutes } from '../../functions/selftest/routes.ts';
 
 const endpoint = (run: Endpoint['run']): Endpoint => ({ kind: 'query', spec: { summary: '' }, run });
 

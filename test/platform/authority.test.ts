@@ -61,7 +61,7 @@ test('a caller is told their own limit and that of the organisation they ask abo
 
 test('what DynamoDB is too busy to read is not taken for absent', async () => {
   const { org, admin } = await scene.place();
-  world.forgetFacts();
+  world.forgetAuthorization();
   expect(await whileBusy(() => look(org.id, admin.token))).toMatchObject({
     status: 503,
     body: { code: 'unavailable', retryable: true },

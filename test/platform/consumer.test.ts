@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqs } from '../../functions/platform/clients.ts';
 import { queueConsumer } from '../../functions/platform/workflow/consumer.ts';
-import { refuse } from '../../functions/platform/errors.ts';
+import { refuse } from '../../functions/artifacts/problems.ts';
 import { deliveryAfter, DELIVERIES_LIMIT } from '../../functions/platform/workflow/redelivery.ts';
 import { task } from '../../functions/platform/workflow/task.ts';
 import { type Queues, startQueues } from '../queues.ts';
@@ -149,7 +149,7 @@ describe('a step of a workflow', () => {
   test.each([
     ['a service that is busy', named('ThrottlingException'), 'unavailable'],
     ['a refusal that may pass', refuse('registry.unavailable'), 'unavailable'],
-    ['a refusal that will not', refuse('version.unknown'), 'version.unknown'],
+    ['a refusal that will not', refuse('artifact.unknown'), 'artifact.unknown'],
     ['a missing right', named('AccessDeniedException'), 'AccessDeniedException'],
     ['a bug', new TypeError('no'), 'TypeError'],
   ])('fails by the name the workflow goes by: %s', async (_, error, name) => {

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { PROBLEMS, type ProblemCode, refuse } from '../../functions/platform/errors.ts';
+import { PROBLEMS, type ProblemCode } from '../../functions/problems.ts';
+import { refusing } from '../../functions/platform/errors.ts';
 import { parse } from '../../functions/platform/parse.ts';
 import { problemOf } from '../../functions/platform/http/problem.ts';
 
+const refuse = refusing(PROBLEMS);
 const codes = Object.keys(PROBLEMS) as ProblemCode[];
 
 describe('a problem', () => {

@@ -184,7 +184,7 @@ describe('a publish intent', () => {
       'user:somebody',
       new Date(),
     );
-    await commit(saveTrustPolicy(head, undefined, policy, 'request.conflict'));
+    await commit(saveTrustPolicy(head, undefined, policy, undefined));
     expect((await create({}, place)).body).toMatchObject({
       trust_policy: name,
       signing_key_id: expect.stringMatching(/^[0-9a-f]{64}$/),

@@ -7,9 +7,9 @@ import { controlTable, type Key } from '../data/table.ts';
 
 /** Revoking, disabling and removing bite within this time, tokens already issued included. */
 const keptMs = (): number => Number(environment('AUTHORIZATION_CACHE_SECONDS')) * 1000;
-const FACTS_MAX = 10_000;
+const ENTRIES_MAX = 10_000;
 
-interface Fact {
+interface Entry {
   item: Record<string, unknown> | undefined;
   loadedAtMs: number;
 }
@@ -18,33 +18,33 @@ interface Fact {
  * What authorization knows, kept for a few seconds in a warm function, so that a call pays nothing for it. That
  * something does not exist is kept just as long: an absent thing must not be told from a foreign one by its cost.
  */
-export class Facts {
-  #facts = new Map<string, Fact>();
+export class AuthorizationCache {
+  #entries = new Map<string, Entry>();
 
   async read(keys: Key[], now: Clock): Promise<(Record<string, unknown> | undefined)[]> {
     const nowMs = now().getTime();
-    const missing = keys.filter((key) => !this.#isFresh(this.#facts.get(nameOf(key)), nowMs));
+    const missing = keys.filter((key) => !this.#isFresh(this.#entries.get(nameOf(key)), nowMs));
     if (missing.length > 0) await this.#load(missing, nowMs);
-    return keys.map((key) => this.#facts.get(nameOf(key))?.item);
+    return keys.map((key) => this.#entries.get(nameOf(key))?.item);
   }
 
   /** Whether some of this is remembered and may be out of date. */
   isRemembered(keys: Key[], now: Clock): boolean {
-    return keys.some((key) => this.#isFresh(this.#facts.get(nameOf(key)), now().getTime()));
+    return keys.some((key) => this.#isFresh(this.#entries.get(nameOf(key)), now().getTime()));
   }
 
   /** Makes the next read a real one. */
   forget(keys: Key[]): void {
-    for (const key of keys) this.#facts.delete(nameOf(key));
+    for (const key of keys) this.#entries.delete(nameOf(key));
   }
 
   /** As in a function that has just started. */
   clear(): void {
-    this.#facts.clear();
+    this.#entries.clear();
   }
 
-  #isFresh(fact: Fact | undefined, nowMs: number): boolean {
-    return fact !== undefined && nowMs - fact.loadedAtMs < keptMs();
+  #isFresh(entry: Entry | undefined, nowMs: number): boolean {
+    return entry !== undefined && nowMs - entry.loadedAtMs < keptMs();
   }
 
   async #load(keys: Key[], loadedAtMs: number): Promise<void> {
@@ -54,10 +54,10 @@ export class Facts {
     );
     if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
     const items = answer.Responses?.[table] ?? [];
-    if (this.#facts.size + keys.length > FACTS_MAX) this.#facts.clear();
+    if (this.#entries.size + keys.length > ENTRIES_MAX) this.#entries.clear();
     for (const key of keys) {
       const item = items.find((each) => each['pk'] === key.pk && each['sk'] === key.sk);
-      this.#facts.set(nameOf(key), { item, loadedAtMs });
+      this.#entries.set(nameOf(key), { item, loadedAtMs });
     }
   }
 }
@@ -65,4 +65,4 @@ export class Facts {
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 /** One for the process: every request of a warm function shares it. */
-export const facts = new Facts();
+export const authorizationCache = new AuthorizationCache();

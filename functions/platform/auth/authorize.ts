@@ -1,45 +1,27 @@
 import * as v from 'valibot';
-import { type Requirement, scopeOf } from '../../routes.ts';
+import { type Requirement, scopeOf } from '../route.ts';
 import type { Actor, Principal } from '../actor.ts';
+import { type Authorized, ScopedOrg, ScopedProject } from '../scope.ts';
 import type { Clock } from '../clock.ts';
 import { environment } from '../environment.ts';
 import { Refusal, refuse } from '../errors.ts';
-import { facts } from './authorization-cache.ts';
+import { authorizationCache } from './authorization-cache.ts';
 import { orgKey, projectKey, serviceAccountKey, signingKey, userKey } from '../data/keys.ts';
 import { type Grant, judge, type Permission, ROLES, type Role } from '../permissions.ts';
 import type { Key } from '../data/table.ts';
 import { isLiveKey, SigningState } from './signing.ts';
 import { type VerifiedToken, verifyToken } from './tokens.ts';
 
-/** A project as authorization sees it; handlers may rely on it being the one the path names. */
-export const ProjectFact = v.object({
-  id: v.string(),
-  org_id: v.string(),
-  slug: v.string(),
-  name: v.string(),
-  status: v.picklist(['active', 'archived']),
-  version: v.number(),
-});
-export type ProjectFact = v.InferOutput<typeof ProjectFact>;
-
-export const OrgFact = v.object({ id: v.string(), slug: v.string(), name: v.string(), version: v.number() });
-export type OrgFact = v.InferOutput<typeof OrgFact>;
-
 const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
-const UserFact = v.object({
+const UserRow = v.object({
   grants: v.array(v.object({ role: RoleName, org_id: v.string(), project_id: v.optional(v.string()) })),
 });
-const ServiceAccountFact = v.object({
+const ServiceAccountRow = v.object({
   project_id: v.string(),
   org_id: v.string(),
   role: RoleName,
   status: v.picklist(['active', 'disabled']),
 });
-
-export interface Authorized extends Principal {
-  project?: ProjectFact;
-  org?: OrgFact;
-}
 
 const Uuid = v.pipe(v.string(), v.uuid());
 
@@ -61,20 +43,20 @@ export async function authorize(
   const placeKey = placeOf(scope, id);
   const keys = [principalKey(token), signingKey(), ...(placeKey ? [placeKey] : [])];
   const decide = async (): Promise<Authorized> => {
-    const [principalItem, signingItem, placeItem] = await facts.read(keys, now);
+    const [principalItem, signingItem, placeItem] = await authorizationCache.read(keys, now);
     const principal = principalOf(token, principalItem);
     const signing = v.parse(v.optional(SigningState), signingItem);
     if (token.keyId !== undefined && !isLiveKey(token.keyId, signing, now())) throw refuse('auth.invalid');
     if (requirement === 'signed_in') return principal;
     return { ...principal, ...requirePlace(principal.grants, requirement, scope, placeItem) };
   };
-  if (!facts.isRemembered(keys, now)) return decide();
+  if (!authorizationCache.isRemembered(keys, now)) return decide();
   try {
     return await decide();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // What was taken away may work for a few seconds more; what was given works at once.
-    facts.forget(keys);
+    authorizationCache.forget(keys);
     return decide();
   }
 }
@@ -91,7 +73,7 @@ function requirePlace(
   }
   if (!item) throw refuse(`${scope}.unknown`);
   const place =
-    scope === 'project' ? { project: v.parse(ProjectFact, item) } : { org: v.parse(OrgFact, item) };
+    scope === 'project' ? { project: v.parse(ScopedProject, item) } : { org: v.parse(ScopedOrg, item) };
   const ids = place.project
     ? { org_id: place.project.org_id, project_id: place.project.id }
     : { org_id: place.org?.id };
@@ -112,13 +94,13 @@ function principalKey(token: VerifiedToken): Key {
 
 function principalOf(token: VerifiedToken, item: Record<string, unknown> | undefined): Principal {
   if (token.kind === 'service_account') {
-    const account = v.safeParse(ServiceAccountFact, item);
+    const account = v.safeParse(ServiceAccountRow, item);
     if (!account.success || account.output.status !== 'active') throw refuse('auth.revoked');
     const { role, org_id, project_id } = account.output;
     return { actor: { kind: 'service_account', id: token.id }, grants: [{ role, org_id, project_id }] };
   }
   const actor: Actor = { kind: 'user', id: token.id, ...(token.email && { email: token.email }) };
-  const grants: Grant[] = item ? v.parse(UserFact, item).grants : [];
+  const grants: Grant[] = item ? v.parse(UserRow, item).grants : [];
   return { actor, grants: isPlatformAdmin(token) ? [{ role: 'platform_admin' }, ...grants] : grants };
 }
 

@@ -1,6 +1,5 @@
-import type { Write } from './commit.ts';
+import { putNew, type Write } from './commit.ts';
 import { auditKey, auditMonth, placeId } from './keys.ts';
-import { controlTable } from './table.ts';
 
 /** One row for one change: who did what to what, with what it was before and after. */
 export interface AuditRow {
@@ -21,19 +20,10 @@ export interface AuditRow {
 
 /** Rows are only ever added: no function has the right to change or delete one. */
 export function insertAudit(row: AuditRow): Write {
-  return {
-    action: {
-      Put: {
-        TableName: controlTable(),
-        Item: {
-          ...auditKey(placeId(row), row.id),
-          ...row,
-          gsi1pk: auditMonth(row.at),
-          gsi1sk: row.id,
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
-    refusal: 'request.conflict',
-  };
+  return putNew({
+    ...auditKey(placeId(row), row.id),
+    ...row,
+    gsi1pk: auditMonth(row.at),
+    gsi1sk: row.id,
+  });
 }

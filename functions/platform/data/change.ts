@@ -2,7 +2,7 @@ import { type Actor, nameActor } from '../actor.ts';
 import { insertAudit } from './audit.ts';
 import { commit, Conflict, type Write } from './commit.ts';
 import type { Context } from '../context.ts';
-import { type ProblemCode, type Refusal, refuse } from '../errors.ts';
+import { type Refusal, refuse } from '../errors.ts';
 import type { DomainEvent } from '../events.ts';
 import { insertOutbox } from './outbox.ts';
 
@@ -89,24 +89,25 @@ export async function commitDecision(
   await decidingAgain(async () => {
     const decision = await decide();
     if (decision) await commit([...decision.writes, ...recordsOf(ctx, action, decision)]);
-  }, 'unavailable');
+  }, refuse('unavailable'));
 }
 
-const ATTEMPTS_MAX = 4;
+/** A row that many write at once is free again in less; a caller still waits for the answer. */
+const RETRIED_MS_MAX = 4_000;
+const PAUSE_MS_FIRST = 20;
+const PAUSE_MS_MAX = 500;
 
 /** Somebody may change the same thing at the same moment; deciding again, on what is there then, may succeed. */
-export async function decidingAgain<T>(once: () => Promise<T>, givenUp: ProblemCode): Promise<T> {
-  for (let attempts = 1; ; attempts += 1) {
+export async function decidingAgain<T>(once: () => Promise<T>, givenUp: Refusal): Promise<T> {
+  const endsMs = performance.now() + RETRIED_MS_MAX;
+  for (let attempts = 0; ; attempts += 1) {
     try {
       return await once();
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      if (attempts === ATTEMPTS_MAX) throw refuse(givenUp);
-      await pause(attempts);
+      const pauseMs = Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_FIRST * 2 ** attempts);
+      if (performance.now() + pauseMs > endsMs) throw givenUp;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
-}
-
-function pause(attempts: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempts));
 }

@@ -1,81 +1,88 @@
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { cancellations } from '../aws-errors.ts';
 import { dynamo } from '../clients.ts';
-import { type ProblemCode, refuse } from '../errors.ts';
-import { controlTable, type Item, type Key } from './table.ts';
+import type { Refusal } from '../errors.ts';
+import { type Condition, controlTable, type Item, type Key } from './table.ts';
 
 const WRITES_MAX = 100;
 
 type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** One part of a change, and what to answer when its condition fails. */
+/** One part of a change, and what to answer when its condition fails: without a refusal, it is decided again. */
 export interface Write {
   action: Action;
-  refusal: ProblemCode;
-  /** Which of several such rules it is, in words. */
-  detail?: string;
+  refusal?: Refusal;
 }
 
-interface Condition {
-  condition: string;
-  names?: Record<string, string>;
-  values?: Record<string, unknown>;
+/** Puts a row where there is none. */
+export function putNew(item: Item, refusal?: Refusal): Write {
+  return put(item, { condition: 'attribute_not_exists(pk)' }, refusal);
 }
 
-export function putNew(item: Item, refusal: ProblemCode): Write {
+/** Puts a row in place of the one that was read: one of its attributes still is what it was then. */
+export function replace(item: Item, unchanged: Record<string, unknown>, refusal?: Refusal): Write {
+  return put(item, sameAs(unchanged), refusal);
+}
+
+/** Puts a row, whatever was there before, or under a condition of its own. */
+export function put(item: Item, when?: Condition, refusal?: Refusal): Write {
   return {
-    action: {
-      Put: { TableName: controlTable(), Item: item, ConditionExpression: 'attribute_not_exists(pk)' },
-    },
+    action: { Put: { TableName: controlTable(), Item: item, ...(when && expressionOf(when)) } },
     refusal,
   };
 }
 
-export function update(key: Key, change: Condition & { update: string }, refusal: ProblemCode): Write {
+export function update(key: Key, change: Partial<Condition> & { update: string }, refusal?: Refusal): Write {
   return {
     action: {
       Update: {
         TableName: controlTable(),
         Key: key,
         UpdateExpression: change.update,
-        ConditionExpression: change.condition,
-        ExpressionAttributeNames: change.names,
-        ExpressionAttributeValues: change.values,
+        ...expressionOf(change),
       },
     },
     refusal,
   };
 }
 
-export function remove(key: Key, when: Condition, refusal: ProblemCode): Write {
+export function remove(key: Key, when?: Condition, refusal?: Refusal): Write {
   return {
-    action: {
-      Delete: {
-        TableName: controlTable(),
-        Key: key,
-        ConditionExpression: when.condition,
-        ExpressionAttributeNames: when.names,
-        ExpressionAttributeValues: when.values,
-      },
-    },
+    action: { Delete: { TableName: controlTable(), Key: key, ...(when && expressionOf(when)) } },
     refusal,
   };
 }
 
 /** Holds a rule about something the change itself does not touch. */
-export function requireThat(key: Key, when: Condition, refusal: ProblemCode, detail?: string): Write {
+export function requireThat(key: Key, when: Condition, refusal?: Refusal): Write {
   return {
     action: {
       ConditionCheck: {
         TableName: controlTable(),
         Key: key,
+        ...expressionOf(when),
         ConditionExpression: when.condition,
-        ExpressionAttributeNames: when.names,
-        ExpressionAttributeValues: when.values,
       },
     },
     refusal,
-    detail,
+  };
+}
+
+/** The condition that attributes have these values. */
+export function sameAs(values: Record<string, unknown>): Condition {
+  const names = Object.keys(values);
+  return {
+    condition: names.map((name) => `#${name} = :${name}`).join(' AND '),
+    names: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    values: Object.fromEntries(names.map((name) => [`:${name}`, values[name]])),
+  };
+}
+
+function expressionOf({ condition, names, values }: Partial<Condition>) {
+  return {
+    ConditionExpression: condition,
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
   };
 }
 
@@ -93,8 +100,7 @@ export async function commit(writes: Write[]): Promise<void> {
   } catch (error) {
     const reasons = cancellations(error);
     const write = writes[reasons.indexOf('ConditionalCheckFailed')];
-    const isRefused = write !== undefined && write.refusal !== 'request.conflict';
-    if (isRefused) throw refuse(write.refusal, { detail: write.detail });
+    if (write?.refusal) throw write.refusal;
     if (write === undefined && !reasons.includes('TransactionConflict')) throw error;
     throw new Conflict('The transaction met another.', { cause: error });
   }

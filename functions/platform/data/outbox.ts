@@ -2,10 +2,9 @@
 
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../clock.ts';
-import type { Write } from './commit.ts';
+import { putNew, type Write } from './commit.ts';
 import { type DomainEvent, PlatformEvent } from '../events.ts';
 import { OUTBOX_KIND, outboxKey, outboxShard, placeId } from './keys.ts';
-import { controlTable } from './table.ts';
 
 const EVENT_CHARACTERS_MAX = 64 * 1024;
 const KEPT_SECONDS = 7 * 24 * 3600;
@@ -29,22 +28,13 @@ export function insertOutbox(told: PlatformEvent & DomainEvent, now: Date): Writ
   if (JSON.stringify(event).length > EVENT_CHARACTERS_MAX)
     throw new Error(`The event ${event.type} is too large.`);
   const place = placeId(event);
-  return {
-    action: {
-      Put: {
-        TableName: controlTable(),
-        Item: {
-          ...outboxKey(place, event.event_id),
-          kind: OUTBOX_KIND,
-          event,
-          // For the sweep, which looks for what was never relayed or dispatched.
-          gsi1pk: outboxShard(place),
-          gsi1sk: event.event_id,
-          expires_at: epochSeconds(secondsAfter(now, KEPT_SECONDS)),
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
-    refusal: 'request.conflict',
-  };
+  return putNew({
+    ...outboxKey(place, event.event_id),
+    kind: OUTBOX_KIND,
+    event,
+    // For the sweep, which looks for what was never relayed or dispatched.
+    gsi1pk: outboxShard(place),
+    gsi1sk: event.event_id,
+    expires_at: epochSeconds(secondsAfter(now, KEPT_SECONDS)),
+  });
 }

@@ -20,7 +20,7 @@ export interface Key {
 
 export type Item = Key & Record<string, unknown>;
 
-interface Condition {
+export interface Condition {
   condition: string;
   names?: Record<string, string>;
   values?: Record<string, unknown>;

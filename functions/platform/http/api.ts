@@ -1,4 +1,4 @@
-import type { HandlerName, Table } from '../../routes.ts';
+import type { HandlerName, Table } from '../route.ts';
 import { authorize } from '../auth/authorize.ts';
 import { withPrincipal } from '../context.ts';
 import type { Endpoint } from './endpoint.ts';

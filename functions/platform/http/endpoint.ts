@@ -4,7 +4,7 @@ import { isDenied } from '../aws-errors.ts';
 import { type Change, decidingAgain, recordsOf } from '../data/change.ts';
 import { commit, Conflict } from '../data/commit.ts';
 import type { Context } from '../context.ts';
-import { type ProblemCode, Refusal, refuse } from '../errors.ts';
+import { Refusal, refuse } from '../errors.ts';
 import { countRefusal } from '../metrics.ts';
 import { parseAll } from '../parse.ts';
 import { findReplay, insertReceipt, type Replyable } from './receipts.ts';
@@ -37,9 +37,9 @@ export interface EndpointSpec<P = unknown, Q = unknown, B = unknown> {
   /** The media type of an answer that is not JSON. */
   media?: string;
   /** What it may refuse with besides what every route of its kind may, for the document. */
-  refusals?: ProblemCode[];
-  /** Only on routes of the platform team: the code under which a grant our own role lacks is shown in full. */
-  denied?: ProblemCode;
+  refusals?: readonly string[];
+  /** Only on routes of the platform team: the refusal by which a grant our own role lacks is shown in full. */
+  denied?: (detail: string) => Refusal;
   /** Whether the body may come as a form too, as OAuth 2.0 has it. */
   form?: boolean;
   /** The one member in which raw control characters are tolerated. */
@@ -152,7 +152,7 @@ async function attempt<P, Q, B>(
       throw error;
     }
   };
-  return show(await decidingAgain(once, keyed ? 'idempotency.in_flight' : 'request.conflict'));
+  return show(await decidingAgain(once, refuse(keyed ? 'idempotency.in_flight' : 'request.conflict')));
 }
 
 async function replayOf(ctx: Context, keyed: Keyed): Promise<Replyable | undefined> {
@@ -189,10 +189,10 @@ function readInput<P, Q, B>(spec: EndpointSpec<P, Q, B>, request: Request, hasBo
   }) as Input<P, Q, B>;
 }
 
-async function showingDenied<T>(code: ProblemCode | undefined, work: () => Promise<T>): Promise<T> {
+async function showingDenied<T>(denied: EndpointSpec['denied'], work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw code && isDenied(error) ? refuse(code, { detail: error.message }) : error;
+    throw denied && isDenied(error) ? denied(error.message) : error;
   }
 }

@@ -1,4 +1,4 @@
-import type { HandlerName, Table } from '../../routes.ts';
+import type { HandlerName, Table } from '../route.ts';
 import type { Endpoint } from './endpoint.ts';
 import { refuse } from '../errors.ts';
 import { limitSource } from '../rates/rates.ts';

@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../clock.ts';
-import type { Write } from '../data/commit.ts';
+import { put, type Write } from '../data/commit.ts';
+import { refuse } from '../errors.ts';
 import { receiptKey } from '../data/keys.ts';
 import type { Request } from './request.ts';
-import { controlTable, readItem } from '../data/table.ts';
+import { readItem } from '../data/table.ts';
 
 const KEPT_SECONDS = 24 * 3600;
 /** How long a replay still carries what was secret in the first answer. */
@@ -53,18 +54,12 @@ export function insertReceipt(
     ...secrets,
     expires_at: epochSeconds(secondsAfter(now, KEPT_SECONDS)),
   };
-  return {
-    action: {
-      Put: {
-        TableName: controlTable(),
-        Item: { ...receiptKey(actor, idempotencyKey), ...receipt },
-        // The table removes expired items when it gets to it.
-        ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
-        ExpressionAttributeValues: { ':now': epochSeconds(now) },
-      },
-    },
-    refusal: 'idempotency.replayed',
-  };
+  return put(
+    { ...receiptKey(actor, idempotencyKey), ...receipt },
+    // The table removes expired items when it gets to it.
+    { condition: 'attribute_not_exists(pk) OR expires_at <= :now', values: { ':now': epochSeconds(now) } },
+    refuse('idempotency.replayed'),
+  );
 }
 
 export type Replay = 'none' | 'other_body' | Replyable;

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import type { HandlerName, Requirement, Table } from '../../routes.ts';
+import type { HandlerName, Requirement, Table } from '../route.ts';
 import { type Context, correlationIdIn, createContext } from '../context.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import { Refusal, refuse } from '../errors.ts';

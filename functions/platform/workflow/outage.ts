@@ -1,10 +1,10 @@
 import { isDenied, isTransient } from '../aws-errors.ts';
 import { Conflict } from '../data/commit.ts';
-import { PROBLEMS, Refusal } from '../errors.ts';
+import { Refusal } from '../errors.ts';
 
 /** A no for now: the same work may succeed in a moment. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof Refusal) return PROBLEMS[error.code].retryable;
+  if (error instanceof Refusal) return error.kind.retryable;
   return error instanceof Conflict || isTransient(error);
 }
 

@@ -17,21 +17,35 @@ import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { Schedule } from './schedule.ts';
 
-export interface ArtifactCareProps {
+export interface RetentionProps {
   kernel: Kernel;
   artifacts: Artifacts;
 }
 
 /** What the platform does about artifacts by itself: it looks at their trust again, and removes what nobody needs. */
-export class ArtifactCare extends Construct {
-  constructor(scope: Construct, id: string, { kernel, artifacts }: ArtifactCareProps) {
+export class Retention extends Construct {
+  readonly api: PlatformFunction;
+
+  constructor(scope: Construct, id: string, { kernel, artifacts }: RetentionProps) {
     super(scope, id);
     const environment = {
       ARTIFACTS_BUCKET: artifacts.bucketName,
       CONTROL_TABLE: kernel.control.tableName,
     };
 
-    const care = new PlatformFunction(this, 'Care', {
+    this.api = new PlatformFunction(this, 'Api', {
+      entry: 'functions/retention/api.ts',
+      description: 'Answers requests for what was published and is needed by no artifact.',
+      memoryMb: 1024,
+      timeoutSeconds: 28,
+      concurrencyMax: 5,
+      environment: { ...kernel.environment, ARTIFACTS_BUCKET: artifacts.bucketName },
+    });
+    kernel.grant(this.api);
+    this.grantLook(this.api, kernel);
+    artifacts.grantList(this.api);
+
+    const maintain = new PlatformFunction(this, 'Maintain', {
       entry: 'functions/retention/maintain-artifacts.ts',
       description: 'Verifies artifacts again, forgets old drafts, and ends intents nobody used.',
       timeoutSeconds: 120,
@@ -40,13 +54,13 @@ export class ArtifactCare extends Construct {
       concurrencyMax: 1,
       environment,
     });
-    this.grantCare(care, kernel);
-    artifacts.grantReadImages(care);
-    artifacts.grantReadFiles(care);
-    new Schedule(this, 'CareSchedule', {
-      run: care,
+    this.grantMaintain(maintain, kernel);
+    artifacts.grantReadImages(maintain);
+    artifacts.grantReadFiles(maintain);
+    new Schedule(this, 'MaintainSchedule', {
+      run: maintain,
       every: Duration.minutes(5),
-      description: 'Looks after artifacts.',
+      description: 'Verifies artifacts again and forgets old drafts.',
     });
 
     const sweep = new PlatformFunction(this, 'Sweep', {
@@ -68,7 +82,7 @@ export class ArtifactCare extends Construct {
   }
 
   /** Artifacts with what their apps say of them, intents, and the indexes of those whose time has come. */
-  private grantCare(fn: PlatformFunction, kernel: Kernel): void {
+  private grantMaintain(fn: PlatformFunction, kernel: Kernel): void {
     const { control } = kernel;
     grantItems(fn, control, {
       actions: ['Query'],
@@ -90,11 +104,17 @@ export class ArtifactCare extends Construct {
     kernel.grantTell(fn);
   }
 
+  /** The repositories, and what is registered in them. */
+  private grantLook(fn: PlatformFunction, { control }: Kernel): void {
+    grantItems(fn, control, { actions: ['Query'], partitions: [REPOSITORY_PARTITION] });
+    grantItems(fn, control, { actions: ['Query'], partitions: [projectArtifacts('*')], index: 'gsi1' });
+  }
+
   /** What is registered, and the repositories, which it takes while it removes. */
   private grantSweep(fn: PlatformFunction, kernel: Kernel): void {
     const { control } = kernel;
-    grantItems(fn, control, { actions: ['Query', 'UpdateItem'], partitions: [REPOSITORY_PARTITION] });
-    grantItems(fn, control, { actions: ['Query'], partitions: [projectArtifacts('*')], index: 'gsi1' });
+    this.grantLook(fn, kernel);
+    grantItems(fn, control, { actions: ['UpdateItem'], partitions: [REPOSITORY_PARTITION] });
     grantItems(fn, control, {
       actions: ['BatchGetItem'],
       partitions: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS],

@@ -1,0 +1,25 @@
+import type { Permission } from './permissions.ts';
+
+/**
+ * `public`: anyone. `signed_in`: whoever holds a valid token. `iam`: signed with AWS credentials, for the platform
+ * team. Everything else is a permission, asked for in the project, the organisation or the platform the path names.
+ */
+export type Requirement = Permission | 'public' | 'signed_in' | 'iam';
+
+/** The routes of one domain: its function carries these, and not those of the others. */
+export type Table = Record<
+  `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`,
+  readonly [handler: string, permission: Requirement]
+>;
+
+export type HandlerName<T extends Table> = FirstOf<T[keyof T]>;
+
+type FirstOf<Row> = Row extends readonly [infer Handler extends string, unknown] ? Handler : never;
+
+/** Where a permission is asked for, by what the path names. */
+export type Scope = 'project' | 'org' | 'platform';
+
+export function scopeOf(route: string): Scope {
+  if (route.includes('{project_id}')) return 'project';
+  return route.includes('{org_id}') ? 'org' : 'platform';
+}

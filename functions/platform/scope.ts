@@ -1,0 +1,27 @@
+import * as v from 'valibot';
+import type { Principal } from './actor.ts';
+
+/** A project as authorization sees it; handlers may rely on it being the one the path names. */
+export const ScopedProject = v.object({
+  id: v.string(),
+  org_id: v.string(),
+  slug: v.string(),
+  name: v.string(),
+  status: v.picklist(['active', 'archived']),
+  version: v.number(),
+});
+export type ScopedProject = v.InferOutput<typeof ScopedProject>;
+
+export const ScopedOrg = v.object({
+  id: v.string(),
+  slug: v.string(),
+  name: v.string(),
+  version: v.number(),
+});
+export type ScopedOrg = v.InferOutput<typeof ScopedOrg>;
+
+/** Who was let through, and to what. */
+export interface Authorized extends Principal {
+  project?: ScopedProject;
+  org?: ScopedOrg;
+}

@@ -1,0 +1,29 @@
+// Every way the platform says no, on one page. No function uses this: each carries the codes of its own domain.
+
+import { artifactsProblems } from './artifacts/problems.ts';
+import { catalogProblems } from './catalog/problems.ts';
+import { eventsProblems } from './events/problems.ts';
+import { identityProblems } from './identity/problems.ts';
+import { manifestsProblems } from './manifests/problems.ts';
+import { promotionProblems } from './promotion/problems.ts';
+import { publishingProblems } from './publishing/problems.ts';
+import { selftestProblems } from './selftest/problems.ts';
+import { storageProblems } from './storage/problems.ts';
+import { trustProblems } from './trust/problems.ts';
+import { platformProblems } from './platform/errors.ts';
+
+export const PROBLEMS = {
+  ...platformProblems,
+  ...artifactsProblems,
+  ...catalogProblems,
+  ...eventsProblems,
+  ...identityProblems,
+  ...manifestsProblems,
+  ...promotionProblems,
+  ...publishingProblems,
+  ...selftestProblems,
+  ...storageProblems,
+  ...trustProblems,
+};
+
+export type ProblemCode = keyof typeof PROBLEMS;
