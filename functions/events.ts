@@ -17,14 +17,13 @@ import { ArtifactRevoked } from './artifacts/revocation.ts';
 import { CertificateRestored, CertificateRevoked } from './trust/revoked-certificate.ts';
 import { TrustPolicyChanged, TrustPolicyRemoved } from './trust/trust-policy.ts';
 import { EntitlementChanged } from './catalog/entitlement.ts';
+import { ArtifactPromotionFailed, ArtifactPromotionRequested } from './artifacts/artifact-promotion.ts';
 import {
-  ArtifactPromotionFailed,
-  ArtifactPromotionRequested,
   SmokeAnswered,
   SmokeRequested,
   VersionPromotionFailed,
   VersionPromotionRequested,
-} from './promotion/promotion.ts';
+} from './catalog/version-promotion.ts';
 import {
   VersionActivated,
   VersionCanaryBegan,
@@ -72,7 +71,7 @@ export const EVENTS = [
   [ArtifactRegistered, 'artifacts', []],
   [ArtifactVerified, 'artifacts', []],
   [ArtifactVerificationFailed, 'artifacts', []],
-  [ArtifactPromotionRequested, 'artifacts', ['catalog']],
+  [ArtifactPromotionRequested, 'artifacts', ['artifacts']],
   [ArtifactPromotionFailed, 'artifacts', []],
   [ArtifactStaged, 'artifacts', []],
   [ArtifactCanaryBegan, 'artifacts', []],

@@ -5,16 +5,18 @@ import {
   ARTIFACT_PARTITIONS,
   CONTENT_PARTITIONS,
   projectArtifacts,
-  REPOSITORY_PARTITION,
   TRUST_PARTITION,
 } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
 import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
+import { REPOSITORY_PARTITION } from '../functions/storage/keys.ts';
+import { promotionPartitions } from '../functions/promotion/keys.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
+import { Promotion } from './promotion.ts';
 import { Reactions } from './reactions.ts';
 import { ANY_RESOURCE, PREFIXES } from './wildcards.ts';
 
@@ -23,6 +25,8 @@ const APP_REPOSITORIES = 'gpuaas/apps/*';
 
 /** What is published lies below its project. */
 const FILES = 'projects/*';
+
+const ARTIFACT_PROMOTIONS = promotionPartitions('artifact');
 
 export interface ArtifactsProps {
   kernel: Kernel;
@@ -56,52 +60,87 @@ export class Artifacts extends Construct {
     kernel.grant(this.api);
     grantItems(this.api, control, {
       actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-      partitions: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION, REPOSITORY_PARTITION],
+      partitions: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION],
     });
-    // Artifacts are read along with the app they are for and the repository they lie in, by one request, which one
-    // statement has to allow as a whole.
+    // Artifacts are read along with the app they are for, by one request, which one statement has to allow as a whole.
     grantItems(this.api, control, {
       actions: ['BatchGetItem'],
       partitions: [
         ARTIFACT_PARTITIONS,
         CONTENT_PARTITIONS,
         TRUST_PARTITION,
-        REPOSITORY_PARTITION,
         CATALOG_PARTITION,
         APP_PARTITIONS,
+        ARTIFACT_PROMOTIONS,
       ],
     });
+    grantItems(this.api, control, { actions: ['GetItem', 'UpdateItem'], partitions: [ARTIFACT_PROMOTIONS] });
     // What trust an artifact loses or finds again, its app says too, and no version moves on meanwhile.
-    grantItems(this.api, control, {
-      actions: ['GetItem', 'PutItem', 'UpdateItem'],
-      partitions: [CATALOG_PARTITION],
-    });
+    grantItems(this.api, control, { actions: ['PutItem', 'UpdateItem'], partitions: [CATALOG_PARTITION] });
     grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [APP_PARTITIONS] });
     grantItems(this.api, control, {
       actions: ['Query'],
       partitions: [projectArtifacts('*')],
       index: 'gsi1',
     });
-    grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [PROJECT_PARTITIONS] });
+    // Nothing is registered in a project that was archived meanwhile, nor what is just being removed.
+    grantItems(this.api, control, {
+      actions: ['ConditionCheckItem'],
+      partitions: [PROJECT_PARTITIONS, REPOSITORY_PARTITION],
+    });
     this.grantReadImages(this.api);
     this.grantReadFiles(this.api);
 
     this.reactions = new Reactions(this, 'Reactions', {
       domain: 'artifacts',
       kernel,
-      description: 'Ends the promotion of a revoked artifact, and asks what runs it to stop.',
+      description: 'Starts promotions, ends that of a revoked artifact, and asks what runs it to stop.',
       // Thousands of instances may run it.
       timeoutSeconds: 60,
     });
     grantItems(this.reactions, control, {
-      actions: ['GetItem', 'BatchGetItem', 'UpdateItem'],
-      partitions: [ARTIFACT_PARTITIONS],
-    });
-    grantItems(this.reactions, control, {
-      actions: ['Query', 'BatchGetItem', 'UpdateItem'],
+      actions: ['BatchGetItem', 'UpdateItem'],
       partitions: [CONTENT_PARTITIONS],
     });
-    kernel.grantTell(this.reactions);
+
+    const verify = new PlatformFunction(this, 'Verify', {
+      entry: 'functions/artifacts/verify-for-promotion.ts',
+      description: 'Verifies an artifact that is to be promoted.',
+      memoryMb: 1024,
+      // A registry gets 20 seconds to answer.
+      timeoutSeconds: 28,
+      environment: { CONTROL_TABLE: control.tableName, ARTIFACTS_BUCKET: data.artifacts.bucketName },
+    });
+    grantItems(verify, control, { actions: ['Query'], partitions: [TRUST_PARTITION] });
+    grantItems(verify, control, { actions: ['PutItem', 'UpdateItem'], partitions: [CATALOG_PARTITION] });
+    this.grantReadImages(verify);
+    this.grantReadFiles(verify);
+    new Promotion(this, 'Promotion', {
+      kernel,
+      kind: 'artifact',
+      domain: 'artifacts',
+      gate: verify,
+      reactions: this.reactions,
+      grantMove: (fn) => this.grantMove(fn, control),
+    });
+  }
+
+  /** An artifact moves while its version is as it was read, and is retired when nothing runs it. */
+  private grantMove(fn: PlatformFunction, control: Kernel['control']): void {
+    grantItems(fn, control, {
+      actions: ['BatchGetItem'],
+      partitions: [ARTIFACT_PARTITIONS, ARTIFACT_PROMOTIONS],
+    });
+    grantItems(fn, control, {
+      actions: ['BatchGetItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS],
+    });
+    grantItems(fn, control, { actions: ['ConditionCheckItem'], partitions: [APP_PARTITIONS] });
+    grantItems(fn, control, { actions: ['Query'], partitions: [CONTENT_PARTITIONS] });
+    grantItems(fn, control, {
+      actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+      partitions: [ARTIFACT_PARTITIONS],
+    });
   }
 
   /** The right to read what was pushed, and what is attached to it. */

@@ -1,22 +1,30 @@
 import { Construct } from 'constructs';
 import { ARTIFACT_PARTITIONS } from '../functions/artifacts/keys.ts';
-import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { ORG_PARTITIONS, PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
+import { APP_PARTITIONS, CATALOG_PARTITION, ENTITLEMENT_PARTITIONS } from '../functions/catalog/keys.ts';
+import { promotionPartitions } from '../functions/promotion/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
+import { Promotion } from './promotion.ts';
+import { Reactions } from './reactions.ts';
 
 export interface CatalogProps {
   kernel: Kernel;
 }
 
+const VERSION_PROMOTIONS = promotionPartitions('version');
+
 /** Apps, their versions, and who may launch them. */
 export class Catalog extends Construct {
   readonly api: PlatformFunction;
+  /** What it does about events: promotions go on, and a failing canary is rolled back. */
+  readonly reactions: Reactions;
+  private readonly control: Kernel['control'];
 
   constructor(scope: Construct, id: string, { kernel }: CatalogProps) {
     super(scope, id);
     const { control } = kernel;
+    this.control = control;
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/catalog/api.ts',
       description: 'Answers requests about apps, versions, promotions and entitlements.',
@@ -26,20 +34,56 @@ export class Catalog extends Construct {
     });
     kernel.grant(this.api);
     grantItems(this.api, control, {
-      actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: [CATALOG_PARTITION, APP_PARTITIONS],
     });
     // A promotion begins only while the version's artifacts are far enough.
     grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [ARTIFACT_PARTITIONS] });
-    // The entitlements of a project and of its organisation stand in their partitions; apps are read with them, by
-    // one request, which one statement has to allow as a whole.
+    // Apps are read together with entitlements or a promotion, by one request, which one statement has to allow as a
+    // whole.
     grantItems(this.api, control, {
       actions: ['BatchGetItem'],
-      partitions: [CATALOG_PARTITION, APP_PARTITIONS, PROJECT_PARTITIONS, ORG_PARTITIONS],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS, ENTITLEMENT_PARTITIONS, VERSION_PROMOTIONS],
     });
-    grantItems(this.api, control, {
-      actions: ['UpdateItem', 'ConditionCheckItem'],
-      partitions: [PROJECT_PARTITIONS, ORG_PARTITIONS],
+    grantItems(this.api, control, { actions: ['UpdateItem'], partitions: [ENTITLEMENT_PARTITIONS] });
+    grantItems(this.api, control, { actions: ['GetItem', 'UpdateItem'], partitions: [VERSION_PROMOTIONS] });
+
+    this.reactions = new Reactions(this, 'Reactions', {
+      domain: 'catalog',
+      kernel,
+      description: 'Starts and answers promotions, and judges canaries by how their instances do.',
+    });
+    const check = new PlatformFunction(this, 'Check', {
+      entry: 'functions/manifests/check-version.ts',
+      description: 'Checks the manifest of a version that is to be staged.',
+      // What app teams write is compiled and tried here.
+      memoryMb: 1024,
+      environment: { CONTROL_TABLE: control.tableName },
+    });
+    grantItems(check, control, { actions: ['GetItem'], partitions: [APP_PARTITIONS] });
+    new Promotion(this, 'Promotion', {
+      kernel,
+      kind: 'version',
+      domain: 'catalog',
+      gate: check,
+      reactions: this.reactions,
+      grantMove: (fn) => this.grantMove(fn),
+    });
+  }
+
+  /** A version moves with its app's row, while its artifacts are what they must be. */
+  private grantMove(fn: PlatformFunction): void {
+    grantItems(fn, this.control, {
+      actions: ['BatchGetItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS, ARTIFACT_PARTITIONS, VERSION_PROMOTIONS],
+    });
+    grantItems(fn, this.control, {
+      actions: ['PutItem', 'UpdateItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS],
+    });
+    grantItems(fn, this.control, {
+      actions: ['ConditionCheckItem'],
+      partitions: [APP_PARTITIONS, ARTIFACT_PARTITIONS],
     });
   }
 }

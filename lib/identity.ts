@@ -38,6 +38,7 @@ export class Identity extends Construct {
       concurrencyMax: 50,
       environment: {
         ...kernel.environment,
+        SIGNING_KEY_IDS: kernel.signingKeyArns.join(','),
         TOKEN_TTL_SECONDS: String(configOf(this).tokenTtlSeconds),
       },
     });

@@ -1,18 +1,13 @@
 import { Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IConstruct } from 'constructs';
 import type { Variable } from '../functions/platform/environment.ts';
 import {
   AUDIT_PARTITIONS,
-  ORG_PARTITIONS,
+  AUTHORIZATION_PARTITIONS,
   OUTBOX_PARTITIONS,
-  PROJECT_PARTITIONS,
   RECEIPT_PARTITIONS,
-  SERVICE_ACCOUNT_PARTITIONS,
-  SIGNING_PARTITION,
-  USER_PARTITIONS,
 } from '../functions/platform/data/keys.ts';
 import type { Api } from './api.ts';
 import { configOf } from './config.ts';
@@ -24,18 +19,17 @@ import type { PlatformFunction } from './platform-function.ts';
 export class Kernel {
   readonly environment: Partial<Record<Variable, string>>;
   readonly control: ITable;
-  private readonly signingKeys: IKey[];
+  readonly signingKeyArns: string[];
 
   constructor(scope: IConstruct, data: DataStack, api: Api) {
     const { oidc = data.people?.oidc, platformAdmins, authorizationCacheSeconds } = configOf(scope);
     this.control = data.control;
-    this.signingKeys = data.signingKeys;
+    this.signingKeyArns = data.signingKeys.map((key) => key.keyArn);
     this.environment = {
       AUTHORIZATION_CACHE_SECONDS: String(authorizationCacheSeconds),
       CONTROL_TABLE: data.control.tableName,
       OIDC_ISSUERS: Stack.of(scope).toJsonString([oidc]),
       PLATFORM_ADMINS: platformAdmins,
-      SIGNING_KEY_IDS: data.signingKeys.map((key) => key.keyArn).join(','),
       TOKEN_ISSUER: api.url,
     };
   }
@@ -44,20 +38,8 @@ export class Kernel {
   grant(fn: PlatformFunction): void {
     grantItems(fn, this.control, {
       actions: ['BatchGetItem'],
-      partitions: [
-        USER_PARTITIONS,
-        SERVICE_ACCOUNT_PARTITIONS,
-        PROJECT_PARTITIONS,
-        ORG_PARTITIONS,
-        SIGNING_PARTITION,
-      ],
+      partitions: [...AUTHORIZATION_PARTITIONS],
     });
-    fn.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['kms:GetPublicKey'],
-        resources: this.signingKeys.map((key) => key.keyArn),
-      }),
-    );
     this.grantTell(fn);
     grantItems(fn, this.control, { actions: ['GetItem', 'PutItem'], partitions: [RECEIPT_PARTITIONS] });
   }
@@ -67,9 +49,10 @@ export class Kernel {
     grantItems(fn, this.control, { actions: ['PutItem'], partitions: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS] });
   }
 
+  /** For the function that issues tokens; the others verify them with the public keys it keeps in the table. */
   grantSign(fn: PlatformFunction): void {
     fn.addToRolePolicy(
-      new PolicyStatement({ actions: ['kms:Sign'], resources: this.signingKeys.map((key) => key.keyArn) }),
+      new PolicyStatement({ actions: ['kms:GetPublicKey', 'kms:Sign'], resources: this.signingKeyArns }),
     );
   }
 }

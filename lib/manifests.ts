@@ -6,6 +6,7 @@ import {
   SUBMISSION_PARTITIONS,
 } from '../functions/manifests/keys.ts';
 import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
+import { promotionPartitions } from '../functions/promotion/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
@@ -28,15 +29,28 @@ export class Manifests extends Construct {
       environment: kernel.environment,
     });
     kernel.grant(this.api);
+    grantItems(this.api, control, { actions: ['GetItem', 'PutItem'], partitions: [SUBMISSION_PARTITIONS] });
+    // A manifest becomes a version of an app.
     grantItems(this.api, control, {
-      actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
-      partitions: [CATALOG_PARTITION, APP_PARTITIONS, SUBMISSION_PARTITIONS],
+      actions: ['PutItem', 'UpdateItem'],
+      partitions: [CATALOG_PARTITION, APP_PARTITIONS],
     });
     // A registration reads the app together with the project it will belong to, by one request, which one statement
     // has to allow as a whole.
     grantItems(this.api, control, {
       actions: ['BatchGetItem'],
-      partitions: [CATALOG_PARTITION, APP_PARTITIONS, SUBMISSION_PARTITIONS, PROJECT_PARTITIONS],
+      partitions: [
+        CATALOG_PARTITION,
+        APP_PARTITIONS,
+        SUBMISSION_PARTITIONS,
+        PROJECT_PARTITIONS,
+        promotionPartitions('version'),
+      ],
+    });
+    // A draft is not replaced while it is being promoted.
+    grantItems(this.api, control, {
+      actions: ['ConditionCheckItem'],
+      partitions: [promotionPartitions('version')],
     });
     grantItems(this.api, control, {
       actions: ['Query', 'PutItem', 'DeleteItem'],

@@ -10,7 +10,6 @@ import { Docs } from './docs.ts';
 import { Identity } from './identity.ts';
 import { Kernel } from './kernel.ts';
 import { Manifests } from './manifests.ts';
-import { Promotion } from './promotion.ts';
 import { Publishing } from './publishing.ts';
 import { Relay } from './relay.ts';
 import { Retention } from './retention.ts';
@@ -53,11 +52,10 @@ export class PlatformStack extends Stack {
       docs: docs.api,
     });
 
-    const promotion = new Promotion(this, 'Promotion', { kernel, artifacts });
     new Relay(this, 'Relay', {
       kernel,
       socket,
-      reactions: [selftest.reactions, promotion.reactions, artifacts.reactions],
+      reactions: [selftest.reactions, catalog.reactions, artifacts.reactions],
     });
     new Alarms(this, 'Alarms');
 

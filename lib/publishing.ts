@@ -1,13 +1,16 @@
+import { Duration } from 'aws-cdk-lib';
 import { ArnPrincipal, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { REPOSITORY_PARTITION, TRUST_PARTITION } from '../functions/artifacts/keys.ts';
+import { TRUST_PARTITION } from '../functions/artifacts/keys.ts';
 import { CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
+import { INTENT_PARTITIONS, OPEN_INTENTS } from '../functions/publishing/keys.ts';
+import { REPOSITORY_PARTITION } from '../functions/storage/keys.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
+import { Schedule } from './schedule.ts';
 
 export interface PublishingProps {
   kernel: Kernel;
@@ -35,10 +38,9 @@ export class Publishing extends Construct {
       },
     });
     kernel.grant(this.api);
-    // Intents stand in their project's partition.
     grantItems(this.api, control, {
-      actions: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
-      partitions: [PROJECT_PARTITIONS],
+      actions: ['GetItem', 'PutItem', 'UpdateItem'],
+      partitions: [INTENT_PARTITIONS],
     });
     grantItems(this.api, control, { actions: ['UpdateItem'], partitions: [REPOSITORY_PARTITION] });
     grantItems(this.api, control, { actions: ['GetItem'], partitions: [CATALOG_PARTITION] });
@@ -56,5 +58,22 @@ export class Publishing extends Construct {
       new PolicyStatement({ actions: ['sts:AssumeRole'], resources: [publisher.roleArn] }),
     );
     this.api.addEnvironment('PUBLISHER_ROLE_ARN', publisher.roleArn);
+
+    const expire = new PlatformFunction(this, 'Expire', {
+      entry: 'functions/publishing/expire-intents.ts',
+      description: 'Ends publish intents that nobody used in time.',
+      timeoutSeconds: 120,
+      // Two at once would do the same work against each other.
+      concurrencyMax: 1,
+      environment: { CONTROL_TABLE: control.tableName },
+    });
+    grantItems(expire, control, { actions: ['Query'], partitions: [OPEN_INTENTS], index: 'gsi1' });
+    grantItems(expire, control, { actions: ['GetItem', 'UpdateItem'], partitions: [INTENT_PARTITIONS] });
+    kernel.grantTell(expire);
+    new Schedule(this, 'ExpireSchedule', {
+      run: expire,
+      every: Duration.minutes(5),
+      description: 'Ends publish intents that nobody used in time.',
+    });
   }
 }

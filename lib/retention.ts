@@ -4,13 +4,12 @@ import {
   ARTIFACT_PARTITIONS,
   CONTENT_PARTITIONS,
   DUE_ARTIFACTS,
-  OPEN_INTENTS,
   projectArtifacts,
-  REPOSITORY_PARTITION,
   TRUST_PARTITION,
 } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
-import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
+import { REPOSITORY_PARTITION } from '../functions/storage/keys.ts';
+import { promotionPartitions } from '../functions/promotion/keys.ts';
 import type { Artifacts } from './artifacts.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -47,7 +46,7 @@ export class Retention extends Construct {
 
     const maintain = new PlatformFunction(this, 'Maintain', {
       entry: 'functions/retention/maintain-artifacts.ts',
-      description: 'Verifies artifacts again, forgets old drafts, and ends intents nobody used.',
+      description: 'Verifies artifacts again and forgets old drafts.',
       timeoutSeconds: 120,
       memoryMb: 1024,
       // Two at once would do the same work against each other.
@@ -81,26 +80,28 @@ export class Retention extends Construct {
     });
   }
 
-  /** Artifacts with what their apps say of them, intents, and the indexes of those whose time has come. */
+  /** Artifacts with what their apps say of them, and the index of those whose time has come. */
   private grantMaintain(fn: PlatformFunction, kernel: Kernel): void {
     const { control } = kernel;
-    grantItems(fn, control, {
-      actions: ['Query'],
-      partitions: [DUE_ARTIFACTS, OPEN_INTENTS],
-      index: 'gsi1',
-    });
+    grantItems(fn, control, { actions: ['Query'], partitions: [DUE_ARTIFACTS], index: 'gsi1' });
     grantItems(fn, control, { actions: ['Query'], partitions: [TRUST_PARTITION] });
     grantItems(fn, control, {
-      actions: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+      actions: ['GetItem', 'PutItem', 'UpdateItem'],
       partitions: [ARTIFACT_PARTITIONS],
     });
-    grantItems(fn, control, { actions: ['UpdateItem'], partitions: [CONTENT_PARTITIONS] });
-    grantItems(fn, control, { actions: ['GetItem', 'UpdateItem'], partitions: [PROJECT_PARTITIONS] });
+    // A draft goes with its promotion.
     grantItems(fn, control, {
-      actions: ['BatchGetItem', 'ConditionCheckItem'],
+      actions: ['BatchGetItem', 'DeleteItem'],
+      partitions: [ARTIFACT_PARTITIONS, promotionPartitions('artifact')],
+    });
+    grantItems(fn, control, { actions: ['UpdateItem'], partitions: [CONTENT_PARTITIONS] });
+    // What trust an artifact loses or finds again, its app says too, and no version moves on meanwhile.
+    grantItems(fn, control, {
+      actions: ['BatchGetItem'],
       partitions: [CATALOG_PARTITION, APP_PARTITIONS],
     });
     grantItems(fn, control, { actions: ['PutItem', 'UpdateItem'], partitions: [CATALOG_PARTITION] });
+    grantItems(fn, control, { actions: ['ConditionCheckItem'], partitions: [APP_PARTITIONS] });
     kernel.grantTell(fn);
   }
 

@@ -14,13 +14,15 @@ import { ANY_RESOURCE } from './wildcards.ts';
 export interface WorkflowProps {
   /** `state-machines/<name>.asl.json`: file = machine = verb and noun. */
   name: string;
+  /** The file, where several machines share one. */
+  definition?: string;
   /** The functions its steps call, by the name the definition substitutes: `${DispatchSelftest}`. */
   tasks: Record<string, IFunction>;
 }
 
 /** A state machine from its file, with the right to call its own steps and nothing else. */
 export class Workflow extends StateMachine {
-  constructor(scope: Construct, id: string, { name, tasks }: WorkflowProps) {
+  constructor(scope: Construct, id: string, { name, definition = name, tasks }: WorkflowProps) {
     const stateMachineName = `${Stack.of(scope).stackName}-${name}`;
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('states.amazonaws.com') });
     for (const task of Object.values(tasks)) grantInvoke(role, task);
@@ -33,7 +35,7 @@ export class Workflow extends StateMachine {
 
     super(scope, id, {
       stateMachineName,
-      definitionBody: DefinitionBody.fromFile(join(ROOT, 'state-machines', `${name}.asl.json`)),
+      definitionBody: DefinitionBody.fromFile(join(ROOT, 'state-machines', `${definition}.asl.json`)),
       definitionSubstitutions: Object.fromEntries(
         Object.entries(tasks).map(([task, fn]) => [task, fn.functionArn]),
       ),

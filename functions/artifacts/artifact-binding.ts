@@ -1,7 +1,8 @@
 // The version an artifact was registered for: what that asks of the artifact, and what the artifact means for it.
 // Rules only; nothing here knows AWS.
 
-import type { App, VersionEntry, VersionStatus } from '../catalog/app.ts';
+import type { App, VersionEntry } from '../catalog/app.ts';
+import type { Status } from '../promotion/status.ts';
 import { boundIdOf, type Rank, SUFFICIENT } from '../catalog/readiness.ts';
 import type { Version } from '../catalog/version.ts';
 import type { Artifact, LifecycleState } from './artifact.ts';
@@ -27,14 +28,14 @@ export function requireSpared(bound: Bound, artifact: Artifact, to: LifecycleSta
   });
 }
 
-function suffices(status: VersionStatus, to: LifecycleState): boolean {
+function suffices(status: Status, to: LifecycleState): boolean {
   // What runs of a deprecated version goes on, and may be started again.
   if (status === 'deprecated') return to !== 'retired';
   const sufficient: readonly LifecycleState[] = isRank(status) ? SUFFICIENT[status] : [to];
   return sufficient.includes(to);
 }
 
-const isRank = (status: VersionStatus): status is Rank => status in SUFFICIENT;
+const isRank = (status: Status): status is Rank => status in SUFFICIENT;
 
 /** The app with what its row says of the artifact's trust; nothing where that is said already, or need not be. */
 export function markTrust(bound: Bound, artifact: Artifact, now: Date): App | undefined {

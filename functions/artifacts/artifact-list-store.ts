@@ -4,7 +4,8 @@ import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
 import type { PageAsked } from '../platform/data/rows.ts';
 import { queryPage } from '../platform/data/table.ts';
 import { Artifact } from './artifact.ts';
-import { artifactKey, projectArtifacts } from './keys.ts';
+import { artifactKey } from '../catalog/artifact-id.ts';
+import { projectArtifacts } from './keys.ts';
 
 /** As many as one request looks at to find those in the states asked for. */
 const LOOKED_AT = 500;

@@ -4,17 +4,12 @@ import { put, putNew, remove, replace, requireThat, update, type Write } from '.
 import { projectKey } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
+import { requireNotCollecting } from '../storage/repository-store.ts';
+import { promotionKey } from '../promotion/keys.ts';
 import { Artifact } from './artifact.ts';
-import {
-  artifactKey,
-  artifactPromotionKey,
-  contentKey,
-  DUE_ARTIFACTS,
-  dueKey,
-  projectArtifacts,
-  repositoryKey,
-  revokedContentKey,
-} from './keys.ts';
+import { subjectOfPromotion } from './artifact-promotion.ts';
+import { artifactKey } from '../catalog/artifact-id.ts';
+import { contentKey, DUE_ARTIFACTS, dueKey, projectArtifacts, revokedContentKey } from './keys.ts';
 import { dueAt } from './artifact-due.ts';
 import { refuse } from './problems.ts';
 
@@ -63,14 +58,7 @@ export function insertArtifact(artifact: Artifact): Write[] {
       { condition: 'attribute_not_exists(pk)' },
       refuse('artifact.revoked', { detail: 'These bytes were revoked in this project.' }),
     ),
-    requireThat(
-      repositoryKey(repository),
-      {
-        condition: 'attribute_not_exists(collecting_until) OR collecting_until < :now',
-        values: { ':now': created_at },
-      },
-      refuse('artifact.collected'),
-    ),
+    requireNotCollecting(repository, created_at, refuse('artifact.collected')),
     ...saveDue(artifact),
   ];
 }
@@ -90,7 +78,7 @@ export function removeArtifact({ id, project_id, digest, revision }: Artifact): 
       condition: 'attribute_exists(pk)',
       values: { ':id': new Set([id]) },
     }),
-    remove(artifactPromotionKey(id), {
+    remove(promotionKey(subjectOfPromotion(id)), {
       condition: 'attribute_not_exists(pk) OR #status <> :running',
       names: { '#status': 'status' },
       values: { ':running': 'running' },

@@ -1,7 +1,7 @@
 // Which state of an artifact may follow which, and what each move changes. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { datesOf, FOLLOWING, kindOfMove, type KindsOfMoves } from '../catalog/transition.ts';
+import { datesOf, obstacleTo, transitionEvent, type TransitionEvents } from '../promotion/status.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { Time } from '../platform/name.ts';
 import {
@@ -15,11 +15,12 @@ import {
 import { requireTrusted } from './artifact-trust.ts';
 import { refuse } from './problems.ts';
 
-export type Move =
+/** A transition of an artifact, with what it needs besides. */
+export type ArtifactMove =
   { to: 'staged' | 'canary' | 'active' | 'retired' } | { to: 'deprecated'; graceSeconds: number };
 
 /** The artifact after the move, or the refusal of a move that is not drawn. */
-export function moveArtifact(artifact: Artifact, move: Move, now: Date): Artifact {
+export function moveArtifact(artifact: Artifact, move: ArtifactMove, now: Date): Artifact {
   requireFollowing(artifact, move.to);
   if (isForward(artifact, move.to)) requireTrusted(artifact);
   if (move.to === 'retired') requireGraceOver(artifact, now);
@@ -27,10 +28,8 @@ export function moveArtifact(artifact: Artifact, move: Move, now: Date): Artifac
 }
 
 function requireFollowing({ lifecycle_state }: Artifact, to: LifecycleState): void {
-  const following: readonly LifecycleState[] = FOLLOWING[lifecycle_state];
-  if (following.includes(to)) return;
-  const detail = `The artifact is ${lifecycle_state}; from there it can become ${following.join(' or ') || 'nothing else'}.`;
-  throw refuse('artifact.wrong_state', { detail });
+  const detail = obstacleTo('artifact', lifecycle_state, to);
+  if (detail) throw refuse('artifact.wrong_state', { detail });
 }
 
 /** Towards being used; what leads away from that is open to what lost its trust too. */
@@ -52,7 +51,7 @@ export function auditMove(before: Artifact, after: Artifact) {
   };
 }
 
-const Told = v.object({
+const Data = v.object({
   ...ArtifactTold.entries,
   previous_state: v.picklist(LIFECYCLE_STATES),
   /** When the grace period of a deprecated one ends. */
@@ -60,16 +59,16 @@ const Told = v.object({
   /** Where it was decided by itself, and not as part of a promotion. */
   reason: v.optional(v.string()),
 });
-type Told = v.InferOutput<typeof Told>;
+type Data = v.InferOutput<typeof Data>;
 
-export const ArtifactStaged = event('apps.artifact.staged', 1, Told);
-export const ArtifactCanaryBegan = event('apps.artifact.canary_began', 1, Told);
-export const ArtifactActivated = event('apps.artifact.activated', 1, Told);
-export const ArtifactDeprecated = event('apps.artifact.deprecated', 1, Told);
-export const ArtifactRetired = event('apps.artifact.retired', 1, Told);
-export const ArtifactRolledBack = event('apps.artifact.rolled_back', 1, Told);
+export const ArtifactStaged = event('apps.artifact.staged', 1, Data);
+export const ArtifactCanaryBegan = event('apps.artifact.canary_began', 1, Data);
+export const ArtifactActivated = event('apps.artifact.activated', 1, Data);
+export const ArtifactDeprecated = event('apps.artifact.deprecated', 1, Data);
+export const ArtifactRetired = event('apps.artifact.retired', 1, Data);
+export const ArtifactRolledBack = event('apps.artifact.rolled_back', 1, Data);
 
-const KINDS: KindsOfMoves<Told> = {
+const EVENTS: TransitionEvents<Data> = {
   staged: ArtifactStaged,
   canary: ArtifactCanaryBegan,
   active: ArtifactActivated,
@@ -81,10 +80,10 @@ const KINDS: KindsOfMoves<Told> = {
 export function ArtifactMoved(
   before: Artifact,
   after: Artifact,
-  more: Pick<Told, 'reason'> = {},
+  more: Pick<Data, 'reason'> = {},
 ): DomainEvent {
   const { lifecycle_state, retire_after } = after;
-  const moved = kindOfMove(KINDS, before.lifecycle_state, lifecycle_state);
+  const moved = transitionEvent(EVENTS, before.lifecycle_state, lifecycle_state);
   return moved({
     ...aboutArtifact(after),
     previous_state: before.lifecycle_state,

@@ -2,7 +2,7 @@
 // whether it is trusted are two things. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { VERSION_STATUSES } from '../catalog/app.ts';
+import { STATUSES } from '../promotion/status.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { Digest, ItemName } from '../manifests/manifest-fields.ts';
 import { Id, Slug } from '../platform/name.ts';
@@ -19,7 +19,7 @@ export const sourceTypeOf = (kind: ArtifactKind): SourceType =>
   kind === 'blob' ? 'artifact_store' : 'oci_registry';
 
 /** `draft → staged → canary → active → deprecated → retired`, and back from canary to staged, like versions. */
-export const LIFECYCLE_STATES = VERSION_STATUSES;
+export const LIFECYCLE_STATES = STATUSES;
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
 export const TRUST_STATES = ['unverified', 'verified', 'revoked'] as const;

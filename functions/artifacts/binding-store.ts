@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { App } from '../catalog/app.ts';
-import { saveApps } from '../catalog/app-store.ts';
 import { appKey, versionKey } from '../catalog/keys.ts';
-import { requireStatus } from '../promotion/promotion-store.ts';
+import { requireStatus, saveApps } from '../catalog/save-release.ts';
 import { Version } from '../catalog/version.ts';
 import { Conflict, requireThat, type Write } from '../platform/data/commit.ts';
 import { readItems } from '../platform/data/rows.ts';

@@ -1,13 +1,14 @@
 import type { Promotion } from '../promotion/promotion.ts';
-import { savePromotion } from '../promotion/promotion-store.ts';
+import { savePromotion } from '../promotion/keep-promotion.ts';
 import type { Decision } from '../platform/data/change.ts';
 import type { Artifact } from './artifact.ts';
 import { type Bound, requireSpared } from './artifact-binding.ts';
 import { saveArtifact } from './artifact-store.ts';
-import { ArtifactMoved, auditMove, type Move, moveArtifact } from './artifact-transition.ts';
+import { ArtifactMoved, auditMove, type ArtifactMove, moveArtifact } from './artifact-transition.ts';
 import { holdVersion } from './binding-store.ts';
 
-export interface Standing {
+/** An artifact about to move. */
+export interface MovableArtifact {
   artifact: Artifact;
   promotion?: Promotion;
   /** Its version, where the move may be one that takes something away from it. */
@@ -16,8 +17,8 @@ export interface Standing {
 
 /** A move of an artifact with everything that belongs to it: its row, the promotion it is part of, audit and event. */
 export function decideArtifactMove(
-  { artifact, promotion: last, bound }: Standing,
-  move: Move,
+  { artifact, promotion: last, bound }: MovableArtifact,
+  move: ArtifactMove,
   promotion: Promotion | undefined,
   now: Date,
   told: { reason?: string } = {},

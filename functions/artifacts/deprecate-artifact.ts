@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Reason } from '../promotion/promotion.ts';
-import { GRACE_SECONDS_DEFAULT, GraceSeconds } from '../catalog/transition.ts';
+import { GRACE_SECONDS_DEFAULT, GraceSeconds } from '../promotion/status.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';

@@ -2,6 +2,7 @@ import { failPromotion } from '../promotion/fail-promotion.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
 import { findArtifactPromotion } from './artifact-promotion-store.ts';
+import { artifactKind } from './artifact-kind.ts';
 import type { ArtifactRevoked } from './revocation.ts';
 import { stopInstances } from './stop-instances.ts';
 
@@ -15,7 +16,7 @@ export async function followRevocation(
   // One that is on its way out may go on.
   if (promotion?.status === 'running' && promotion.target !== 'retired') {
     const detail = `It was revoked: ${artifact.revoked?.reason}`;
-    await failPromotion(ctx, promotion, { code: 'artifact.revoked', detail });
+    await failPromotion(ctx, artifactKind, promotion, { code: 'artifact.revoked', detail });
   }
   if (stop_instances) await stopInstances(ctx, artifact);
 }

@@ -1,4 +1,6 @@
-import { ArtifactPromotionView, viewPromotion } from '../promotion/promotion-view.ts';
+import { viewPromotion } from '../promotion/promotion-view.ts';
+import { artifactKind } from './artifact-kind.ts';
+import { ArtifactPromotionView } from './artifact-promotion.ts';
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { ArtifactParams, pathOfArtifact } from './artifact.ts';
@@ -18,6 +20,7 @@ export const getArtifactPromotion = query(
     if (!promotion) throw refuse('promotion.unknown');
     const waits = promotion.step === 'awaiting_last_instance';
     const at = {
+      kind: artifactKind,
       status: artifact.lifecycle_state,
       instance_count: waits ? await countInstances(artifact) : 0,
       path: pathOfArtifact(artifact),

@@ -1,19 +1,10 @@
-import * as v from 'valibot';
-import { BakeSeconds } from '../promotion/canary-guard.ts';
-import { PROMOTED_TO, Reason } from '../promotion/promotion.ts';
 import { planPromotion } from '../promotion/promotion-plan.ts';
-import { ArtifactPromotionView } from '../promotion/promotion-view.ts';
 import { requestPromotion } from '../promotion/request-promotion.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams } from './artifact.ts';
-import { findPromotableArtifactOf, PROMOTION_REFUSALS } from './promotable-artifact.ts';
-
-const PromoteArtifact = v.strictObject({
-  target: v.picklist(PROMOTED_TO),
-  bake_seconds: v.optional(BakeSeconds),
-  reason: Reason,
-});
+import { findPromotableArtifactOf } from './artifact-kind.ts';
+import { ArtifactPromotionView, PromoteArtifact, PROMOTION_REFUSALS } from './artifact-promotion.ts';
 
 export const promoteArtifact = command(
   {
@@ -27,6 +18,6 @@ export const promoteArtifact = command(
   },
   async (ctx, { params, body }) => {
     const at = await findPromotableArtifactOf(projectOf(ctx).id, params.artifact_id);
-    return requestPromotion(ctx, at, body.reason, (request) => planPromotion(at, body, request));
+    return requestPromotion(ctx, at, body.reason, (asker) => planPromotion(at, body, asker));
   },
 );

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { App } from '../catalog/app.ts';
 import { appKey } from '../catalog/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
-import { artifactKey } from './keys.ts';
+import { artifactKey } from '../catalog/artifact-id.ts';
 import type { NamedArtifact } from './registration.ts';
 
 /** Whose the app is, and whether the artifact is registered, by one request. */

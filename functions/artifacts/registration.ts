@@ -6,7 +6,7 @@ import type { ScopedProject } from '../platform/scope.ts';
 import { event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
 import { ArtifactSource, requireSourceType } from './publication.ts';
-import { artifactIdOf } from './keys.ts';
+import { artifactIdOf } from '../catalog/artifact-id.ts';
 import { repositoryOf } from '../storage/repository.ts';
 import { refuse } from './problems.ts';
 

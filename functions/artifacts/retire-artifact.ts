@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { Reason } from '../promotion/promotion.ts';
 import { planRetirement } from '../promotion/promotion-plan.ts';
-import { ArtifactPromotionView } from '../promotion/promotion-view.ts';
 import { requestPromotion } from '../promotion/request-promotion.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams } from './artifact.ts';
-import { findPromotableArtifactOf, PROMOTION_REFUSALS } from './promotable-artifact.ts';
+import { findPromotableArtifactOf } from './artifact-kind.ts';
+import { ArtifactPromotionView, PROMOTION_REFUSALS } from './artifact-promotion.ts';
 
 export const retireArtifact = command(
   {
@@ -20,6 +20,6 @@ export const retireArtifact = command(
   },
   async (ctx, { params, body }) => {
     const at = await findPromotableArtifactOf(projectOf(ctx).id, params.artifact_id);
-    return requestPromotion(ctx, at, body.reason, (request) => planRetirement(at, request));
+    return requestPromotion(ctx, at, body.reason, (asker) => planRetirement(at, asker));
   },
 );

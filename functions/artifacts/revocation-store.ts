@@ -5,7 +5,8 @@ import type { Artifact } from './artifact.ts';
 import type { Bound } from './artifact-binding.ts';
 import { findArtifacts, forgetDue } from './artifact-store.ts';
 import { boundKeys, findBounds, parseBound } from './binding-store.ts';
-import { artifactKey, contentKey, instanceUseKey, revokedContentKey } from './keys.ts';
+import { artifactKey } from '../catalog/artifact-id.ts';
+import { contentKey, instanceUseKey, revokedContentKey } from './keys.ts';
 import { InstanceUse } from './usage.ts';
 
 export interface Same {

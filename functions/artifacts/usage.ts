@@ -2,7 +2,7 @@
 // there. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { VERSION_STATUSES } from '../catalog/app.ts';
+import { STATUSES } from '../promotion/status.ts';
 import type { Version } from '../catalog/version.ts';
 import { compareVersions } from '../platform/version-number.ts';
 import { type Grant, judge } from '../platform/permissions.ts';
@@ -46,7 +46,7 @@ export const runs = (instance: InstanceUse, artifact: Pick<Artifact, 'app_slug' 
 const VersionUse = v.object({
   app_slug: v.string(),
   version: v.string(),
-  status: v.picklist(VERSION_STATUSES),
+  status: v.picklist(STATUSES),
 });
 
 const ProjectUse = v.object({

@@ -1,9 +1,11 @@
-import { ArtifactStep, type Failure, type Promotion } from '../promotion/promotion.ts';
+import type { Failure, Promotion } from '../promotion/promotion.ts';
+import { stepOf } from '../promotion/promotion-step.ts';
 import { nextStepFrom } from '../promotion/promotion-plan.ts';
 import { recordVerification } from '../promotion/promotion-steps.ts';
-import { savePromotion } from '../promotion/promotion-store.ts';
+import { savePromotion } from '../promotion/keep-promotion.ts';
 import { commitDecision } from '../platform/data/change.ts';
 import { task } from '../platform/workflow/task.ts';
+import { artifactKind } from './artifact-kind.ts';
 import { findArtifactPromotion } from './artifact-promotion-store.ts';
 import { requireNotRevoked, untrusted } from './artifact-trust.ts';
 import { findBound } from './binding-store.ts';
@@ -12,7 +14,7 @@ import { examineArtifact } from './examine-artifact.ts';
 import { readTrust } from './trust-store.ts';
 
 /** The first gate. What it finds counts for the artifact as for the promotion, which ends where trust does. */
-export const handler = task(ArtifactStep, async (ctx, { subject, operation_id }) => {
+export const handler = task(stepOf(artifactKind), async (ctx, { subject, operation_id }) => {
   let found: { fault?: Failure } | undefined;
   await commitDecision(ctx, 'artifacts.artifact.verify', async () => {
     const { artifact, promotion } = await findArtifactPromotion(subject.artifact_id);

@@ -1,10 +1,11 @@
 import { nameActor } from '../platform/actor.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { findPromotableVersion } from './promotable-version.ts';
-import { aboutPromotion, AnswerSmoke, SmokeAnswered, subjectOfPromotion } from '../promotion/promotion.ts';
+import { auditPromotion } from '../promotion/kind.ts';
 import { answerSmoke as answer } from '../promotion/promotion-steps.ts';
-import { savePromotion } from '../promotion/promotion-store.ts';
-import { PromotionView, viewPromotion } from '../promotion/promotion-view.ts';
+import { savePromotion } from '../promotion/keep-promotion.ts';
+import { viewPromotion } from '../promotion/promotion-view.ts';
+import { findPromotableVersion } from './version-kind.ts';
+import { AnswerSmoke, SmokeAnswered, VersionPromotionView } from './version-promotion.ts';
 import { VersionParams } from './version.ts';
 
 export const answerSmoke = command(
@@ -13,17 +14,17 @@ export const answerSmoke = command(
     action: 'catalog.version.answer_smoke',
     params: VersionParams,
     body: AnswerSmoke,
-    reply: PromotionView,
+    reply: VersionPromotionView,
     refusals: ['app.unknown', 'version.unknown', 'promotion.not_waiting'],
   },
   async (ctx, { params, body }) => {
     const at = await findPromotableVersion(params);
     const { promotion, place } = at;
     const answered = answer(promotion, body, nameActor(ctx.actor), ctx.now());
+    const audited = auditPromotion(at.kind, promotion, answered);
     return {
-      subject: subjectOfPromotion(answered),
-      before: promotion && aboutPromotion(promotion),
-      after: { ...aboutPromotion(answered), smoke: answered.gates.smoke },
+      ...audited,
+      after: { ...audited.after, smoke: answered.gates.smoke },
       reason: body.notes,
       place,
       writes: [savePromotion(promotion, answered)],

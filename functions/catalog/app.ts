@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { type Grant, judge } from '../platform/permissions.ts';
 import { Slug } from '../platform/name.ts';
+import { STATUSES } from '../promotion/status.ts';
 import { compareVersions } from '../platform/version-number.ts';
 
 export const RUNTIME_BACKENDS = [
@@ -16,10 +17,6 @@ export const RUNTIME_BACKENDS = [
 export const OPERATING_MODES = ['tenant_dedicated', 'platform_managed'] as const;
 export const CONTROL_PLANE_SCOPES = ['project', 'tenant', 'platform'] as const;
 
-/** `draft → staged → canary → active → deprecated → retired`, and back from canary to staged. */
-export const VERSION_STATUSES = ['draft', 'staged', 'canary', 'active', 'deprecated', 'retired'] as const;
-export type VersionStatus = (typeof VERSION_STATUSES)[number];
-
 export const AppParams = v.object({ app_slug: Slug });
 
 /** Who gets a version in canary: the projects named, and a share of all others, the same ones each time. */
@@ -31,7 +28,7 @@ export type CanaryAudience = v.InferOutput<typeof CanaryAudience>;
 
 /** What the app's own row knows of a version: enough to say what a project may launch. */
 export const VersionEntry = v.object({
-  status: v.picklist(VERSION_STATUSES),
+  status: v.picklist(STATUSES),
   /** Launchable by its publisher's projects, listed to no one else. */
   internal: v.boolean(),
   canary: v.optional(CanaryAudience),
@@ -87,7 +84,7 @@ export function isVisible(entry: Pick<VersionEntry, 'internal'>, ofPublisher: bo
   return ofPublisher || !entry.internal;
 }
 
-const VersionLine = v.object({ version: v.string(), status: v.picklist(VERSION_STATUSES) });
+const VersionLine = v.object({ version: v.string(), status: v.picklist(STATUSES) });
 
 export const AppView = v.object({
   ...v.omit(App, ['owner', 'versions', 'revision']).entries,

@@ -1,21 +1,26 @@
 import type { Decision } from '../platform/data/change.ts';
 import { placeOfApp } from './app.ts';
-import { saveApp, saveVersion } from './app-store.ts';
+import { saveApp, saveVersion } from './save-release.ts';
 import type { Promotion } from '../promotion/promotion.ts';
-import { savePromotion } from '../promotion/promotion-store.ts';
-import { auditMove, type Move, type Moved, moveVersion, type Release, VersionMoved } from './transition.ts';
+import { savePromotion } from '../promotion/keep-promotion.ts';
+import {
+  auditMove,
+  type Moved,
+  moveVersion,
+  type Release,
+  type VersionMove,
+  VersionMoved,
+} from './transition.ts';
 
-export interface Standing extends Release {
-  promotion?: Promotion;
-}
+export type { Release } from './transition.ts';
 
 /**
  * A move of a version with everything that belongs to it: the app's row and the version's, the version it supersedes,
  * the promotion it is part of, an audit row and an event for each version that moved.
  */
 export function decideMove(
-  before: Standing,
-  move: Move,
+  before: Release,
+  move: VersionMove,
   promotion: Promotion | undefined,
   now: Date,
   told: { reason?: string } = {},

@@ -1,14 +1,12 @@
 import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
-import { requireThat, update, type Write } from '../platform/data/commit.ts';
-import { projectKey } from '../platform/data/keys.ts';
+import { update, type Write } from '../platform/data/commit.ts';
+import { placeId } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
-import type { Key } from '../platform/data/table.ts';
 import { App } from './app.ts';
 import { type CachedCatalog, catalogAt } from './catalog-cache-store.ts';
 import { Entitlement, ENTITLEMENTS_MAX, type Says } from './entitlement.ts';
-import { appKey, catalogHeadKey, orgEntitlementsKey, projectEntitlementsKey } from './keys.ts';
-import { refuse } from './problems.ts';
+import { appKey, catalogHeadKey, entitlementsKey } from './keys.ts';
 
 /** What a place says of its apps, by slug. */
 export type Entitlements = Map<string, Entitlement>;
@@ -29,8 +27,8 @@ interface AppSays extends Says {
 export async function findAppSays(slug: string, { org_id, project_id }: Place): Promise<AppSays> {
   const [app, org, own] = await readItems([
     appKey(slug),
-    orgEntitlementsKey(org_id),
-    ...(project_id === undefined ? [] : [projectEntitlementsKey(project_id)]),
+    entitlementsKey(org_id),
+    ...(project_id === undefined ? [] : [entitlementsKey(project_id)]),
   ]);
   const name = attributeOf(slug);
   return {
@@ -48,38 +46,21 @@ export async function readCatalogSays({
 }: Place): Promise<{ catalog: CachedCatalog; org: Entitlements; own: Entitlements }> {
   const [head, org, own] = await readItems([
     catalogHeadKey(),
-    orgEntitlementsKey(org_id),
-    ...(project_id === undefined ? [] : [projectEntitlementsKey(project_id)]),
+    entitlementsKey(org_id),
+    ...(project_id === undefined ? [] : [entitlementsKey(project_id)]),
   ]);
   return { catalog: await catalogAt(head), org: entitlementsIn(org), own: entitlementsIn(own) };
 }
 
 /** Puts the entry in place of the one that was read, or of none; others of the same place may change meanwhile. */
 export function saveEntitlement(
-  { org_id, project_id }: Place,
-  slug: string,
-  before: Entitlement | undefined,
-  after: Entitlement,
-  stale: Refusal | undefined,
-): Write[] {
-  if (project_id === undefined) return [saveEntry(orgEntitlementsKey(org_id), slug, before, after, stale)];
-  return [
-    requireThat(
-      projectKey(project_id),
-      { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
-      refuse('project.archived'),
-    ),
-    saveEntry(projectEntitlementsKey(project_id), slug, before, after, stale),
-  ];
-}
-
-function saveEntry(
-  key: Key,
+  place: Place,
   slug: string,
   before: Entitlement | undefined,
   after: Entitlement,
   stale: Refusal | undefined,
 ): Write {
+  const key = entitlementsKey(placeId(place));
   const names = { '#app': attributeOf(slug) };
   if (before)
     return update(

@@ -1,6 +1,6 @@
 import { query } from '../platform/http/endpoint.ts';
 import { AppParams, AppView, isPublisher, viewApp } from './app.ts';
-import { findApp } from './app-store.ts';
+import { findApp } from './find-version.ts';
 import { refuse } from './problems.ts';
 
 export const getApp = query(

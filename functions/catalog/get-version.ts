@@ -1,6 +1,6 @@
 import { query } from '../platform/http/endpoint.ts';
 import { requireVisible, VersionInFullView, VersionParams, viewVersion } from './version.ts';
-import { findVersionInFull } from './version-store.ts';
+import { findVersionInFull } from './find-version.ts';
 
 export const getVersion = query(
   {

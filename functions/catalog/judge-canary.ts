@@ -5,7 +5,9 @@ import type { EventOf } from '../platform/events.ts';
 import { describeTally, isFailing, isTried } from '../promotion/canary-guard.ts';
 import { decideMove } from './decide-move.ts';
 import { rollBack } from '../promotion/promotion-steps.ts';
-import { countInstance, findPromotion } from '../promotion/promotion-store.ts';
+import { countInstance } from '../promotion/keep-promotion.ts';
+import { findAnyRelease } from './release-store.ts';
+import { subjectOfPromotion } from './version-promotion.ts';
 
 /** What an instance that came up or failed means for the version it uses, while that is in canary. */
 export async function observeInstance(
@@ -14,7 +16,11 @@ export async function observeInstance(
 ): Promise<void> {
   const { app_instance_id: id, app_slug, app_version: version } = event.data;
   const list = event.type === InstanceFailed.type ? 'failed_ids' : 'running_ids';
-  const isCounted = await countInstance(app_slug, version, { id, list, at: event.occurred_at });
+  const isCounted = await countInstance(subjectOfPromotion(app_slug, version), {
+    id,
+    list,
+    at: event.occurred_at,
+  });
   if (isCounted) await judgeCanary(ctx, { app_slug, version });
 }
 
@@ -23,7 +29,7 @@ const GUARD = { kind: 'platform', id: 'canary-guard' } as const;
 /** Takes a canary back to staged when too many of its instances fail, whether or not its promotion still runs. */
 export async function judgeCanary(ctx: Context, named: { app_slug: string; version: string }): Promise<void> {
   await commitDecision(ctx, 'catalog.version.roll_back', async () => {
-    const { app, version, promotion } = await findPromotion(named.app_slug, named.version);
+    const { app, version, promotion } = await findAnyRelease(named);
     if (!app || version?.status !== 'canary' || !isTried(promotion?.canary)) return undefined;
     if (!isFailing(promotion.canary, promotion)) return undefined;
     const reason = `Too many instances fail: ${describeTally(promotion.canary, promotion)}.`;

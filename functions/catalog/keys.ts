@@ -1,18 +1,17 @@
 // Where the catalogue is kept. Pure, because the CDK app reads it too: a function's role reaches these partitions
 // and no others.
 
-import { orgKey, projectKey } from '../platform/data/keys.ts';
 import type { Key } from '../platform/data/table.ts';
 import { versionSortKey } from '../platform/version-number.ts';
 
 /** Every app stands in one partition, so that all of them are one consistent read. */
 export const CATALOG_PARTITION = 'CATALOG';
 
-/** What belongs to one app: its versions, their manifests and promotions. */
+/** What belongs to one app: its versions and their manifests. */
 export const APP_PARTITIONS = 'APP#*';
 
-/** Promotions that have not ended, in gsi1, by when they were asked for. An ended one leaves the index. */
-export const OPEN_PROMOTIONS = 'PROMOTIONS#OPEN';
+/** Who may launch what: a partition for each project and each organisation. */
+export const ENTITLEMENT_PARTITIONS = 'ENTITLEMENTS#*';
 
 export const APP_ROWS = 'APP#';
 export const VERSION_ROWS = 'VERSION#';
@@ -33,14 +32,9 @@ export const manifestKey = (slug: string, version: string): Key => ({
   pk: appPartition(slug),
   sk: `MANIFEST#${versionSortKey(version)}`,
 });
-export const promotionKey = (slug: string, version: string): Key => ({
-  pk: appPartition(slug),
-  sk: `PROMOTION#${versionSortKey(version)}`,
-});
 
-/** All entitlements of a place are one item: one read tells everything its people may launch. */
-export const projectEntitlementsKey = (projectId: string): Key => ({
-  pk: projectKey(projectId).pk,
+/** All entitlements of a project, or of an organisation, are one item: one read tells what its people may launch. */
+export const entitlementsKey = (placeId: string): Key => ({
+  pk: `ENTITLEMENTS#${placeId}`,
   sk: 'ENTITLEMENTS',
 });
-export const orgEntitlementsKey = (orgId: string): Key => ({ pk: orgKey(orgId).pk, sk: 'ENTITLEMENTS' });

@@ -1,8 +1,7 @@
 import { command } from '../platform/http/endpoint.ts';
-import { findPromotableVersion, PROMOTION_REFUSALS } from './promotable-version.ts';
-import { PromoteVersion } from '../promotion/promotion.ts';
+import { findPromotableVersion } from './version-kind.ts';
 import { planPromotion } from '../promotion/promotion-plan.ts';
-import { PromotionView } from '../promotion/promotion-view.ts';
+import { PromoteVersion, PROMOTION_REFUSALS, VersionPromotionView } from './version-promotion.ts';
 import { requestPromotion } from '../promotion/request-promotion.ts';
 import { VersionParams } from './version.ts';
 
@@ -12,12 +11,12 @@ export const promoteVersion = command(
     action: 'catalog.version.promote',
     params: VersionParams,
     body: PromoteVersion,
-    reply: PromotionView,
+    reply: VersionPromotionView,
     status: 202,
     refusals: [...PROMOTION_REFUSALS, 'version.artifacts_unready'],
   },
   async (ctx, { params, body }) => {
     const at = await findPromotableVersion(params);
-    return requestPromotion(ctx, at, body.reason, (request) => planPromotion(at, body, request));
+    return requestPromotion(ctx, at, body.reason, (asker) => planPromotion(at, body, asker));
   },
 );

@@ -34,7 +34,8 @@ export const putEntitlement = command(
     ],
   },
   async (ctx, { params: { app_slug }, body }) => {
-    const { id, org_id } = projectOf(ctx);
+    const { id, org_id, status } = projectOf(ctx);
+    if (status === 'archived') throw refuse('project.archived');
     const place = { org_id, project_id: id };
     const { app, org, own, count } = await findAppSays(app_slug, place);
     const offer = offerTo(app, org_id);
@@ -48,7 +49,7 @@ export const putEntitlement = command(
       subject: subjectOfEntitlement(app_slug),
       before: own,
       after,
-      writes: saveEntitlement(place, app_slug, own, after, stale),
+      writes: [saveEntitlement(place, app_slug, own, after, stale)],
       events: [EntitlementChanged(app_slug, place, after)],
       reply: { ...viewEntitlement(app_slug, offer, { org, own: after }) },
     };

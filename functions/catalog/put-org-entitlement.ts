@@ -39,7 +39,7 @@ export const putOrgEntitlement = command(
       subject: subjectOfEntitlement(app_slug),
       before,
       after,
-      writes: saveEntitlement(place, app_slug, before, after, stale),
+      writes: [saveEntitlement(place, app_slug, before, after, stale)],
       events: [EntitlementChanged(app_slug, place, after)],
       reply: { ...viewOrgEntitlement(app_slug, offer, after) },
     };

@@ -1,19 +1,18 @@
 import { InstanceFailed, InstanceRunning } from '../instances/instance-events.ts';
 import { on, reactions } from '../platform/workflow/reactions.ts';
-import { answerPromotion } from './answer-promotion.ts';
+import { answerPromotion, startPromotion } from '../promotion/drive-workflow.ts';
 import { observeInstance } from './judge-canary.ts';
-import {
-  ArtifactPromotionRequested,
-  SmokeAnswered,
-  VersionPromotionRequested,
-} from '../promotion/promotion.ts';
-import { startPromotion } from './start-promotion.ts';
+import { versionKind } from './version-kind.ts';
+import { SmokeAnswered, subjectOfPromotion, VersionPromotionRequested } from './version-promotion.ts';
 
-/** Artifacts are promoted by the same workflow as versions, so both are started here. */
+const askedIn = ({ data }: { data: { app_slug: string; app_version: string; operation_id: string } }) => ({
+  subject: subjectOfPromotion(data.app_slug, data.app_version),
+  operation_id: data.operation_id,
+});
+
 export const handler = reactions(
-  on(VersionPromotionRequested, startPromotion),
-  on(ArtifactPromotionRequested, startPromotion),
-  on(SmokeAnswered, answerPromotion),
+  on(VersionPromotionRequested, (ctx, event) => startPromotion(ctx, versionKind, askedIn(event))),
+  on(SmokeAnswered, (_ctx, event) => answerPromotion(versionKind, askedIn(event))),
   on(InstanceRunning, observeInstance),
   on(InstanceFailed, observeInstance),
 );

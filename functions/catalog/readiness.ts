@@ -2,15 +2,15 @@
 // AWS.
 
 import * as v from 'valibot';
-import { artifactIdOf } from '../artifacts/keys.ts';
-import { VERSION_STATUSES, type VersionStatus } from './app.ts';
+import { type Status, STATUSES } from '../promotion/status.ts';
+import { artifactIdOf } from './artifact-id.ts';
 import type { ExpectedArtifact, Version } from './version.ts';
 import { refuse } from './problems.ts';
 
 /** A registered artifact, as far as versions ask. */
 export const ArtifactState = v.object({
   app_slug: v.string(),
-  lifecycle_state: v.picklist(VERSION_STATUSES),
+  lifecycle_state: v.picklist(STATUSES),
   trust_state: v.picklist(['unverified', 'verified', 'revoked']),
 });
 export type ArtifactState = v.InferOutput<typeof ArtifactState>;
@@ -20,7 +20,7 @@ export const SUFFICIENT = {
   staged: ['staged', 'canary', 'active'],
   canary: ['canary', 'active'],
   active: ['active'],
-} as const satisfies Partial<Record<VersionStatus, readonly VersionStatus[]>>;
+} as const satisfies Partial<Record<Status, readonly Status[]>>;
 
 export type Rank = keyof typeof SUFFICIENT;
 
@@ -64,7 +64,7 @@ function shortcomingOf(
   if (!found) return `${name} is not registered.`;
   if (found.app_slug !== slug) return `${name} is registered for another app.`;
   if (found.trust_state !== 'verified') return `${name} is ${found.trust_state}.`;
-  const sufficient: readonly VersionStatus[] = SUFFICIENT[to];
+  const sufficient: readonly Status[] = SUFFICIENT[to];
   if (!sufficient.includes(found.lifecycle_state)) return `${name} is ${found.lifecycle_state}, not ${to}.`;
   return undefined;
 }

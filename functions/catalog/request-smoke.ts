@@ -1,31 +1,36 @@
-import * as v from 'valibot';
+import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';
-import { task } from '../platform/workflow/task.ts';
-import { placeOfApp } from './app.ts';
-import { findRelease } from './find-release.ts';
-import { aboutPromotion, SmokeRequested, subjectOfPromotion, VersionStep } from '../promotion/promotion.ts';
+import { auditPromotion } from '../promotion/kind.ts';
+import type { Subject } from '../promotion/promotion.ts';
 import { awaitSmoke } from '../promotion/promotion-steps.ts';
-import { keepPromotion, savePromotion } from '../promotion/promotion-store.ts';
+import { keepPromotion, savePromotion } from '../promotion/keep-promotion.ts';
 import { refuse } from './problems.ts';
+import { versionKind } from './version-kind.ts';
+import { SmokeRequested, type VersionSubject } from './version-promotion.ts';
 
-const RequestSmoke = v.object({ ...VersionStep.entries, task_token: v.string() });
+interface SmokeStep {
+  subject: Subject;
+  operation_id: string;
+  task_token: string;
+}
 
 /** Until hosts run it themselves, a platform admin does, and answers. The token stays here. */
-export const handler = task(RequestSmoke, async (ctx, { subject, operation_id, task_token }) => {
+export async function requestSmoke(
+  ctx: Context,
+  { subject, operation_id, task_token }: SmokeStep,
+): Promise<void> {
   await commitDecision(ctx, 'catalog.version.request_smoke', async () => {
-    const { app, promotion } = await findRelease(subject);
+    const { promotion, place } = await versionKind.find(subject as VersionSubject);
     if (promotion?.operation_id !== operation_id || promotion.status !== 'running')
       throw refuse('promotion.not_waiting');
     // Asked before: nobody needs to hear of it again.
     if (promotion.step !== 'checking') return undefined;
     const waiting = awaitSmoke(promotion, task_token, ctx.now());
     return {
-      subject: subjectOfPromotion(waiting),
-      before: aboutPromotion(promotion),
-      after: aboutPromotion(waiting),
+      ...auditPromotion(versionKind, promotion, waiting),
       reason: promotion.reason,
       actor: promotion.actor,
-      place: placeOfApp(app),
+      place,
       writes: [savePromotion(promotion, waiting)],
       events: [SmokeRequested(waiting)],
     };
@@ -39,4 +44,4 @@ export const handler = task(RequestSmoke, async (ctx, { subject, operation_id, t
       ? awaitSmoke(promotion, task_token, ctx.now())
       : undefined,
   );
-});
+}

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { command } from '../platform/http/endpoint.ts';
-import { findPromotableVersion, PROMOTION_REFUSALS } from './promotable-version.ts';
+import { findPromotableVersion } from './version-kind.ts';
 import { Reason } from '../promotion/promotion.ts';
 import { planRetirement } from '../promotion/promotion-plan.ts';
-import { PromotionView } from '../promotion/promotion-view.ts';
+import { PROMOTION_REFUSALS, VersionPromotionView } from './version-promotion.ts';
 import { requestPromotion } from '../promotion/request-promotion.ts';
 import { VersionParams } from './version.ts';
 
@@ -13,12 +13,12 @@ export const retireVersion = command(
     action: 'catalog.version.retire',
     params: VersionParams,
     body: v.strictObject({ reason: Reason }),
-    reply: PromotionView,
+    reply: VersionPromotionView,
     status: 202,
     refusals: [...PROMOTION_REFUSALS, 'version.in_use'],
   },
   async (ctx, { params, body }) => {
     const at = await findPromotableVersion(params);
-    return requestPromotion(ctx, at, body.reason, (request) => planRetirement(at, request));
+    return requestPromotion(ctx, at, body.reason, (asker) => planRetirement(at, asker));
   },
 );

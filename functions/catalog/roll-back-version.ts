@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { command } from '../platform/http/endpoint.ts';
 import { decideMove } from './decide-move.ts';
-import { findRelease } from './find-release.ts';
+import { findRelease } from './release-store.ts';
 import { Reason } from '../promotion/promotion.ts';
 import { rollBack } from '../promotion/promotion-steps.ts';
 import { VersionParams, VersionView, viewVersion } from './version.ts';

@@ -1,66 +1,10 @@
 import * as v from 'valibot';
-import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
-import { type PageAsked, readItems } from '../platform/data/rows.ts';
+import { type PageAsked } from '../platform/data/rows.ts';
 import { queryPage } from '../platform/data/table.ts';
-import { App, VERSIONS_MAX } from './app.ts';
-import { appKey, appPartition, manifestKey, VERSION_ROWS, versionKey } from './keys.ts';
-import type { Manifest } from '../manifests/manifest.ts';
+import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
+import { VERSIONS_MAX } from './app.ts';
+import { appPartition, VERSION_ROWS, versionKey } from './keys.ts';
 import { Version } from './version.ts';
-import { compareVersions } from '../platform/version-number.ts';
-import { refuse } from './problems.ts';
-
-export interface VersionInFull {
-  version: Version;
-  manifest: Manifest;
-}
-
-type Row = Record<string, unknown>;
-
-/** An app, one of its versions and that one's manifest, by one request. */
-export async function findVersionInFull(
-  slug: string,
-  version: string,
-): Promise<{ app?: App; found?: VersionInFull }> {
-  const [app, ...rows] = await readItems([appKey(slug), ...keysOf(slug, version)]);
-  return { app: v.parse(v.optional(App), app), found: parseInFull(rows) };
-}
-
-/** The same for two versions. */
-export async function findTwoVersions(
-  slug: string,
-  one: string,
-  other: string,
-): Promise<{ app?: App; one?: VersionInFull; other?: VersionInFull }> {
-  // A batch may not name an item twice.
-  const isSame = compareVersions(one, other) === 0;
-  const keys = [...keysOf(slug, one), ...(isSame ? [] : keysOf(slug, other))];
-  const [app, ...rows] = await readItems([appKey(slug), ...keys]);
-  return {
-    app: v.parse(v.optional(App), app),
-    one: parseInFull(rows),
-    other: parseInFull(isSame ? rows : rows.slice(2)),
-  };
-}
-
-const keysOf = (slug: string, version: string) => [versionKey(slug, version), manifestKey(slug, version)];
-
-function parseInFull([row, manifest]: (Row | undefined)[]): VersionInFull | undefined {
-  if (!row) return undefined;
-  const version = v.parse(Version, row);
-  return { version, manifest: parseManifestRow(manifest, version.manifest_digest) };
-}
-
-const ManifestRow = v.object({
-  digest: v.string(),
-  manifest: v.custom<Manifest>((value) => typeof value === 'object' && value !== null),
-});
-
-/** The manifest of the digest; a batch reads one item after the other, and a draft may be replaced in between. */
-export function parseManifestRow(row: Row | undefined, digest: string): Manifest {
-  const { digest: found, manifest } = v.parse(ManifestRow, row);
-  if (found !== digest) throw refuse('unavailable');
-  return manifest;
-}
 
 const POSITION = new RegExp(`^${VERSION_ROWS}\\d{9}(?:\\.\\d{9}){3}-[~ 0-9A-Za-z-]{1,200}$`);
 

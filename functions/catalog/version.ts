@@ -3,7 +3,8 @@
 import * as v from 'valibot';
 import { Slug } from '../platform/name.ts';
 import type { Grant } from '../platform/permissions.ts';
-import { type App, isPublisher, isVisible, VERSION_STATUSES, viewApp } from './app.ts';
+import { type App, isPublisher, isVisible, viewApp } from './app.ts';
+import { STATUSES } from '../promotion/status.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { refuse } from './problems.ts';
 
@@ -23,7 +24,7 @@ export type ExpectedArtifact = v.InferOutput<typeof ExpectedArtifact>;
 export const Version = v.object({
   app_slug: v.string(),
   version: v.string(),
-  status: v.picklist(VERSION_STATUSES),
+  status: v.picklist(STATUSES),
   internal: v.boolean(),
   /** The app's, which never changes: so a list of versions knows whose they are without reading the app. */
   owner: v.optional(v.object({ org_id: v.string(), project_id: v.string() })),

@@ -1,6 +1,5 @@
-import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { createContext } from '../platform/context.ts';
-import { newId } from '../platform/ids.ts';
+import { streamConsumer } from '../platform/workflow/stream.ts';
 import { dispatch } from './dispatch.ts';
 import { eventIdOf, pointerOf } from './stream-record.ts';
 
@@ -8,9 +7,8 @@ import { eventIdOf, pointerOf } from './stream-record.ts';
  * Tells the domains that react to events where these lie, and nothing else: starting a workflow waits neither for the
  * feed nor for sockets nor for the bus. A batch that fails comes again whole; a domain told twice does it once.
  */
-export const handler = async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
-  const ctx = createContext(newId());
-  const pointers = Records.flatMap((record) => {
+export const handler = streamConsumer(async (ctx, records) => {
+  const pointers = records.flatMap((record) => {
     const pointer = pointerOf(record);
     // The relay sets such a row aside and a person hears of it.
     if (!pointer) ctx.log.error('An outbox row is no event.', { event_id: eventIdOf(record) });
@@ -23,4 +21,4 @@ export const handler = async ({ Records }: DynamoDBStreamEvent): Promise<DynamoD
       event_type: type,
     });
   return { batchItemFailures: [] };
-};
+});

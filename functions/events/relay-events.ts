@@ -1,6 +1,5 @@
-import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
-import { type Context, createContext } from '../platform/context.ts';
-import { newId } from '../platform/ids.ts';
+import type { Context } from '../platform/context.ts';
+import { streamConsumer } from '../platform/workflow/stream.ts';
 import { relayOrSetAside } from './relay-or-set-aside.ts';
 import { eventIdOf, placeOf, sequenceNumberOf } from './stream-record.ts';
 
@@ -8,15 +7,14 @@ import { eventIdOf, placeOf, sequenceNumberOf } from './stream-record.ts';
  * Publishes what was committed to the outbox. Places do not wait for each other. The record says no more than where a
  * row is: the rows are read again. While something is away, the stream comes back to the first event that is left.
  */
-export const handler = async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
-  const ctx = createContext(newId());
+export const handler = streamConsumer(async (ctx, records) => {
   const left = await Promise.all(
-    [...Map.groupBy(Records, placeOf)].map(async ([place, records]) =>
-      (await isRelayed(ctx, place, [...new Set(records.map(eventIdOf))])) ? [] : records,
+    [...Map.groupBy(records, placeOf)].map(async ([place, ofPlace]) =>
+      (await isRelayed(ctx, place, [...new Set(ofPlace.map(eventIdOf))])) ? [] : ofPlace,
     ),
   );
   return { batchItemFailures: left.flat().map((record) => ({ itemIdentifier: sequenceNumberOf(record) })) };
-};
+});
 
 async function isRelayed(ctx: Context, place: string, eventIds: string[]): Promise<boolean> {
   try {

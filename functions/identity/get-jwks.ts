@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { document, query } from '../platform/http/endpoint.ts';
-import { platformKeys } from '../platform/auth/token-keys.ts';
-import { PublicJwk } from '../platform/auth/token-shape.ts';
+import { PublicKey } from '../platform/auth/signing.ts';
+import { platformKeys } from './signing-keys.ts';
 
 const PublishedKey = v.object({
-  ...PublicJwk.entries,
-  kid: v.string(),
+  ...PublicKey.entries,
   alg: v.literal('ES256'),
   use: v.literal('sig'),
 });
@@ -17,7 +16,7 @@ export const getJwks = query(
     reply: v.object({ keys: v.array(PublishedKey) }),
   },
   async () => {
-    const keys = (await platformKeys()).map(({ kid, jwk }) => ({ ...jwk, kid, alg: 'ES256', use: 'sig' }));
+    const keys = (await platformKeys()).map(({ publicKey }) => ({ ...publicKey, alg: 'ES256', use: 'sig' }));
     return document({ keys }, { 'cache-control': 'public, max-age=300' });
   },
 );

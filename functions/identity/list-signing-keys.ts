@@ -1,6 +1,6 @@
 import { query } from '../platform/http/endpoint.ts';
-import { platformKeys } from '../platform/auth/token-keys.ts';
 import { SigningKeys, viewSigningKeys } from './signing-key.ts';
+import { platformKeys } from './signing-keys.ts';
 import { findSigningState } from './signing-store.ts';
 
 export const listSigningKeys = query(

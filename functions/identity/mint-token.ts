@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Write } from '../platform/data/commit.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
-import { platformKeys } from '../platform/auth/token-keys.ts';
+import { recallSigningState } from '../platform/auth/token-keys.ts';
 import { CLOCK_SKEW_SECONDS } from '../platform/auth/token-shape.ts';
 import { claimantOf, proveAssertion } from './assertion.ts';
 import { Id } from '../platform/name.ts';
@@ -11,7 +11,8 @@ import { findAnyServiceAccount, spendAssertion } from './service-account-store.t
 import { findWorkingKey, type ServiceAccount, subjectOf } from './service-account.ts';
 import { signToken } from './sign-token.ts';
 import { signingKeyId } from './signing-key.ts';
-import { recallSigningState } from './signing-store.ts';
+import { platformKeys } from './signing-keys.ts';
+import { publishKeys } from './signing-store.ts';
 import { planToken, readTtl, TOKEN_PATHS, TokenReply, TokenRequest } from './token.ts';
 import { refuse } from './problems.ts';
 
@@ -48,7 +49,8 @@ export const mintToken = command(
     const { account, keyId, method, writes, headers } = proof;
     const keys = await platformKeys();
     const kids = keys.map((key) => key.kid);
-    const kid = signingKeyId(kids, await recallSigningState(ctx.now), now);
+    const state = await recallSigningState(ctx.now);
+    const kid = signingKeyId(kids, state, now);
     const key = keys.find((each) => each.kid === kid);
     if (!key) throw new Error('The active signing key is not among those configured; rotate to one that is.');
     const ttlSeconds = readTtl(environment('TOKEN_TTL_SECONDS'));
@@ -62,7 +64,7 @@ export const mintToken = command(
       place: { org_id: account.org_id, project_id: account.project_id },
       subject: subjectOf(account),
       after: { key_id: keyId, method, jti: token.claims.jti, expires_at: token.claims.exp },
-      writes,
+      writes: [...writes, ...publishKeys(keys, state)],
       headers,
       reply: { token_type: 'Bearer', expires_in: ttlSeconds },
       secrets: { access_token: await signToken(token, key) },

@@ -1,8 +1,8 @@
 import { command } from '../platform/http/endpoint.ts';
 import { environment } from '../platform/environment.ts';
-import { platformKeys } from '../platform/auth/token-keys.ts';
 import { planRotation, SigningKeyRotated, SigningKeys, viewSigningKeys } from './signing-key.ts';
-import { findSigningState, saveRotation } from './signing-store.ts';
+import { platformKeys } from './signing-keys.ts';
+import { findSigningState, saveSigningState } from './signing-store.ts';
 import { readTtl } from './token.ts';
 
 export const rotateSigningKey = command(
@@ -15,14 +15,15 @@ export const rotateSigningKey = command(
   },
   async (ctx) => {
     const now = ctx.now();
-    const kids = (await platformKeys()).map(({ kid }) => kid);
+    const keys = (await platformKeys()).map(({ publicKey }) => publicKey);
+    const kids = keys.map(({ kid }) => kid);
     const state = await findSigningState();
-    const rotated = planRotation(kids, state, readTtl(environment('TOKEN_TTL_SECONDS')), now);
+    const rotated = planRotation(keys, state, readTtl(environment('TOKEN_TTL_SECONDS')), now);
     return {
       subject: `signing_key:${rotated.active_key_id}`,
       before: viewSigningKeys(kids, state, now),
       after: viewSigningKeys(kids, rotated, now),
-      writes: [saveRotation(state, rotated)],
+      writes: [saveSigningState(state, rotated)],
       events: [SigningKeyRotated(rotated)],
       reply: viewSigningKeys(kids, rotated, now),
     };

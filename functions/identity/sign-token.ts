@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SignCommand } from '@aws-sdk/client-kms';
 import { kms } from '../platform/clients.ts';
-import type { PlatformKey } from '../platform/auth/token-keys.ts';
+import type { PlatformKey } from './signing-keys.ts';
 import type { PlannedToken } from './token.ts';
 
 const COORDINATE_BYTES = 32;

@@ -1,39 +1,30 @@
 import * as v from 'valibot';
-import type { Clock } from '../platform/clock.ts';
-import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { authorizationCache } from '../platform/auth/authorization-cache.ts';
-import { signingKey } from '../platform/data/keys.ts';
 import { SigningState } from '../platform/auth/signing.ts';
+import { putNew, replace, type Write } from '../platform/data/commit.ts';
+import { signingKey } from '../platform/data/keys.ts';
 import { readItem } from '../platform/data/table.ts';
-import { refuse } from './problems.ts';
+import { planPublication } from './signing-key.ts';
+import type { PlatformKey } from './signing-keys.ts';
 
 export async function findSigningState(): Promise<SigningState | undefined> {
   return v.parse(v.optional(SigningState), await readItem(signingKey()));
 }
 
-/** As authorization knows it, at no request while it is fresh. */
-export async function recallSigningState(now: Clock): Promise<SigningState | undefined> {
-  const [item] = await authorizationCache.read([signingKey()], now);
-  return v.parse(v.optional(SigningState), item);
+/** With a token that is signed: its key stands where others look for it, before they are shown the token. */
+export function publishKeys(keys: PlatformKey[], state: SigningState | undefined): Write[] {
+  const published = planPublication(
+    keys.map(({ publicKey }) => publicKey),
+    state,
+  );
+  if (!published) return [];
+  // What is remembered is out of date with this write, or was already, should the write fail.
+  authorizationCache.forget([signingKey()]);
+  return [saveSigningState(state, published)];
 }
 
-/** Of two rotations at once one happens. */
-export function saveRotation(before: SigningState | undefined, after: SigningState): Write {
-  if (!before) return putNew({ ...signingKey(), ...after }, refuse('signing_key.just_rotated'));
-  return update(
-    signingKey(),
-    {
-      update:
-        'SET active_key_id = :active, rotated_at = :rotated, overlap_until = :until, version = :version',
-      condition: 'version = :before',
-      values: {
-        ':active': after.active_key_id,
-        ':rotated': after.rotated_at,
-        ':until': after.overlap_until,
-        ':version': after.version,
-        ':before': before.version,
-      },
-    },
-    refuse('signing_key.just_rotated'),
-  );
+/** Of two rotations at once one happens; the other is decided again. */
+export function saveSigningState(before: SigningState | undefined, after: SigningState): Write {
+  const row = { ...signingKey(), ...after };
+  return before ? replace(row, { version: before.version }) : putNew(row);
 }

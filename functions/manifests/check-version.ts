@@ -1,14 +1,15 @@
+import { findManifest } from '../catalog/find-version.ts';
+import { versionKind } from '../catalog/version-kind.ts';
 import { task } from '../platform/workflow/task.ts';
-import { lintManifest, type Manifest } from './manifest.ts';
-import { VersionStep } from '../promotion/promotion.ts';
+import { stepOf } from '../promotion/promotion-step.ts';
 import { recordLint } from '../promotion/promotion-steps.ts';
-import { findManifest, keepPromotion } from '../promotion/promotion-store.ts';
+import { keepPromotion } from '../promotion/keep-promotion.ts';
+import { lintManifest, type Manifest } from './manifest.ts';
 import { refuse } from './problems.ts';
 
 /** The first gate. What it finds is kept on the promotion, where whoever has to mend it will look. */
-export const handler = task(VersionStep, async (ctx, { subject, operation_id }) => {
-  const manifest = await findManifest(subject);
-  const problems = lintManifest(manifest as Manifest);
+export const handler = task(stepOf(versionKind), async (ctx, { subject, operation_id }) => {
+  const problems = lintManifest((await findManifest(subject)) as Manifest);
   await keepPromotion(subject, (promotion) =>
     promotion.operation_id === operation_id && promotion.step === 'checking'
       ? recordLint(promotion, problems, ctx.now())

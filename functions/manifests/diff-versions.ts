@@ -1,7 +1,8 @@
 import { query } from '../platform/http/endpoint.ts';
+import type { Manifest } from './manifest.ts';
 import { diffManifests, ManifestDiff } from './manifest-diff.ts';
 import { requireVisible, TwoVersionsParams } from '../catalog/version.ts';
-import { findTwoVersions } from '../catalog/version-store.ts';
+import { findTwoVersions } from '../catalog/find-version.ts';
 
 export const diffVersions = query(
   {
@@ -14,6 +15,6 @@ export const diffVersions = query(
     const { app, one, other } = await findTwoVersions(app_slug, version, other_version);
     const before = requireVisible(ctx.grants, app, one);
     const after = requireVisible(ctx.grants, app, other);
-    return diffManifests(before.manifest, after.manifest);
+    return diffManifests(before.manifest as Manifest, after.manifest as Manifest);
   },
 );

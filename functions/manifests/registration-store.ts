@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { put, putNew, requireThat, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
-import { controlTable } from '../platform/data/table.ts';
 import { App } from '../catalog/app.ts';
-import { saveApp, saveVersion } from '../catalog/app-store.ts';
-import { appKey, manifestKey, promotionKey, versionKey } from '../catalog/keys.ts';
+import { saveApp, saveVersion } from '../catalog/save-release.ts';
+import { appKey, manifestKey, versionKey } from '../catalog/keys.ts';
+import { subjectOfPromotion } from '../catalog/version-promotion.ts';
+import { promotionKey } from '../promotion/keys.ts';
 import type { Manifest } from './manifest.ts';
 import type { Registration, Registered } from './registration.ts';
 import { Version } from '../catalog/version.ts';
@@ -17,7 +18,7 @@ type Project = v.InferOutput<typeof Project>;
 export const registeredKeys = (slug: string, version: string) => [
   appKey(slug),
   versionKey(slug, version),
-  promotionKey(slug, version),
+  promotionKey(subjectOfPromotion(slug, version)),
 ];
 
 export function parseRegistered([app, version, promotion]: unknown[]): Registered {
@@ -56,7 +57,7 @@ export function saveRegistration(
 }
 
 function requireNoPromotion(slug: string, version: string): Write {
-  return requireThat(promotionKey(slug, version), {
+  return requireThat(promotionKey(subjectOfPromotion(slug, version)), {
     condition: 'attribute_not_exists(pk) OR #status <> :running',
     names: { '#status': 'status' },
     values: { ':running': 'running' },

@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { Slug } from '../platform/name.ts';
-import { type App, VERSION_STATUSES, VERSIONS_MAX } from '../catalog/app.ts';
+import { type App, VERSIONS_MAX } from '../catalog/app.ts';
+import { STATUSES } from '../promotion/status.ts';
 import type { Manifest } from './manifest.ts';
 import { Digest } from './manifest-fields.ts';
 import { subjectOfVersion, type Version } from '../catalog/version.ts';
@@ -187,7 +188,7 @@ export const VersionRegistered = event(
   v.object({
     app_slug: Slug,
     app_version: VersionNumber,
-    status: v.picklist(VERSION_STATUSES),
+    status: v.picklist(STATUSES),
     manifest_digest: Digest,
   }),
   ({ version, ...registered }: Version) => ({ app_version: version, ...registered }),

@@ -15,7 +15,7 @@ import type { Manifest } from './manifest.ts';
 import type { Registered } from './registration.ts';
 import { parseRegistered, registeredKeys } from './registration-store.ts';
 import { Submission } from './submission.ts';
-import { parseManifestRow } from '../catalog/version-store.ts';
+import { parseManifestRow } from '../catalog/find-version.ts';
 import { refuse } from './problems.ts';
 
 interface Found {
@@ -33,7 +33,7 @@ export async function findSubmissionInFull(id: string, projectId?: string): Prom
   const key = id.toLowerCase();
   const [item, manifest] = await readItems([submissionKey(key), submissionManifestKey(key)]);
   const submission = requireOf(projectId, item);
-  return { submission, manifest: parseManifestRow(manifest, submission.manifest_digest) };
+  return { submission, manifest: parseManifestRow(manifest, submission.manifest_digest) as Manifest };
 }
 
 /** With what stands under the names of the manifest that is to take the place of its own, by one request. */

@@ -1,13 +1,10 @@
-import * as v from 'valibot';
+import type { Context } from '../platform/context.ts';
 import { commitDecision, type Decision } from '../platform/data/change.ts';
 import { Conflict } from '../platform/data/commit.ts';
-import type { Context } from '../platform/context.ts';
-import { task } from '../platform/workflow/task.ts';
-import type { VersionStatus } from '../catalog/app.ts';
-import { findPromotable } from '../catalog/find-promotable.ts';
-import { judgeCanary } from '../catalog/judge-canary.ts';
-import { actionOf, PromotionStep, type Target } from './promotion.ts';
-import { advance, delayOf, type Outcome, outcomeOf, requireGates } from './promotion-steps.ts';
+import type { Kind } from './kind.ts';
+import type { Subject, Target } from './promotion.ts';
+import { advance, delayOf, type Outcome, outcomeOf } from './promotion-steps.ts';
+import type { Status } from './status.ts';
 
 const VERBS = {
   staged: 'stage',
@@ -21,40 +18,40 @@ const FROM = {
   canary: 'staged',
   active: 'canary',
   retired: 'deprecated',
-} as const satisfies Record<Target, VersionStatus>;
+} as const satisfies Record<Target, Status>;
 
-const AdvancePromotion = v.object({
-  ...PromotionStep.entries,
-  to: v.picklist(Object.keys(VERBS) as Target[]),
-});
-type AdvancePromotion = v.InferOutput<typeof AdvancePromotion>;
+interface Advance {
+  subject: Subject;
+  operation_id: string;
+  to: Target;
+}
 
 /** One transition, made once however often it is asked for; and what the workflow is to do next. */
-export const handler = task(AdvancePromotion, async (ctx, step): Promise<Outcome> => {
-  const { subject, to } = step;
-  if (to === 'active' && subject.kind === 'version') await judgeCanary(ctx, subject);
+export async function advancePromotion(ctx: Context, kind: Kind, step: Advance): Promise<Outcome> {
+  if (step.to === 'active') await kind.judge?.(ctx, step.subject);
   let outcome: Outcome | undefined;
-  await commitDecision(ctx, actionOf(subject, VERBS[to]), async () => {
-    const decided = await decide(ctx, step);
+  await commitDecision(ctx, `${kind.audited}.${VERBS[step.to]}`, async () => {
+    const decided = await decide(ctx, kind, step);
     outcome = decided.outcome;
     return decided.decision;
   });
   if (!outcome) throw new Error('The step has decided nothing.');
   return outcome;
-});
+}
 
 async function decide(
   ctx: Context,
-  { subject, operation_id, to }: AdvancePromotion,
+  kind: Kind,
+  { subject, operation_id, to }: Advance,
 ): Promise<{ outcome: Outcome; decision?: Decision }> {
   const now = ctx.now();
-  const at = await findPromotable(subject);
+  const at = await kind.find(subject);
   const { promotion, status } = at;
   const before = outcomeOf(promotion, operation_id, to) ?? delayOf(at, to, now);
   if (before || !promotion) return { outcome: before ?? { decision: 'over', until: now.toISOString() } };
   // The rows were not read at one moment.
-  if (status !== FROM[to]) throw new Conflict(`The ${subject.kind} is not where its promotion says.`);
-  requireGates(promotion, to);
+  if (status !== FROM[to]) throw new Conflict(`The ${kind.name} is not where its promotion says.`);
+  kind.requireGates(promotion, to);
   const after = advance(promotion, to, now);
   const decision = await at.move(to, after, now);
   const outcome = outcomeOf(after, operation_id, to);

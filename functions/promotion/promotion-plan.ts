@@ -2,27 +2,26 @@
 // nothing here knows AWS.
 
 import type { Actor } from '../platform/actor.ts';
-import type { VersionStatus } from '../catalog/app.ts';
-import { type Bake, BAKE_DEFAULTS, type Canary, CANARY_DEFAULTS } from './canary-guard.ts';
-import type { Promotable } from './promotable.ts';
-import {
-  PROMOTED_TO,
-  type PromoteVersion,
-  type Promotion,
-  type Step,
-  type Subject,
-  type Target,
-} from './promotion.ts';
-import { arriveAt, begunAt } from './promotion-steps.ts';
+import type { Bake, Canary } from './canary-guard.ts';
+import type { Kind, Promotable } from './kind.ts';
 import { refuse } from './problems.ts';
+import { PROMOTED_TO, type Promotion, type Step, type Target } from './promotion.ts';
+import { arriveAt, begunAt } from './promotion-steps.ts';
+import type { Status } from './status.ts';
 
-const AHEAD = ['draft', ...PROMOTED_TO] as const satisfies VersionStatus[];
+const AHEAD = ['draft', ...PROMOTED_TO] as const satisfies Status[];
 
-/** What is asked for; of the canary of an artifact, only how long. */
-export type Asked = Omit<PromoteVersion, 'reason'>;
+/** What is asked for; of a canary that nobody is chosen for, only how long. */
+export interface Asked {
+  target: (typeof PROMOTED_TO)[number];
+  canary?: { percent?: number; project_ids?: string[] };
+  bake_seconds?: number;
+  failure_percent_max?: number;
+  instances_min?: number;
+}
 
 /** Who asks, why, and under which ids it will be found. */
-export interface Request {
+export interface Asker {
   operationId: string;
   correlationId: string;
   traceparent: string;
@@ -31,41 +30,33 @@ export interface Request {
   now: Date;
 }
 
-type Standing = Pick<Promotable, 'subject' | 'status' | 'promotion' | 'retire_after'>;
-
-/** What is the same for both, but is called or begun otherwise. */
-const OF_KIND = {
-  version: { wrong: 'version.wrong_status', canary: CANARY_DEFAULTS },
-  artifact: { wrong: 'artifact.wrong_state', canary: BAKE_DEFAULTS },
-} as const;
+type Planned = Pick<Promotable, 'kind' | 'subject' | 'status' | 'promotion' | 'retire_after'>;
 
 /** The next promotion, in place of the last one. */
-export function planPromotion(at: Standing, asked: Asked, request: Request): Promotion {
+export function planPromotion(at: Planned, asked: Asked, asker: Asker): Promotion {
   requireNoneRunning(at.promotion);
   requireAhead(at, asked.target);
-  return plan(at, asked.target, request, asked.target === 'staged' ? {} : { canary: planCanary(at, asked) });
+  return plan(at, asked.target, asker, asked.target === 'staged' ? {} : { canary: planCanary(at, asked) });
 }
 
 /** The way out for a deprecated one nobody uses. */
-export function planRetirement(at: Standing, request: Request): Promotion {
-  const { subject, status, promotion, retire_after } = at;
+export function planRetirement(at: Planned, asker: Asker): Promotion {
+  const { kind, status, promotion, retire_after } = at;
   requireNoneRunning(promotion);
   if (status !== 'deprecated') {
-    throw refuse(OF_KIND[subject.kind].wrong, {
-      detail: `The ${subject.kind} is ${status}; only a deprecated one can be retired.`,
-    });
+    throw kind.wrongStatus(`The ${kind.name} is ${status}; only a deprecated one can be retired.`);
   }
-  return plan(at, 'retired', request, { grace_until: retire_after ?? request.now.toISOString() });
+  return plan(at, 'retired', asker, { grace_until: retire_after ?? asker.now.toISOString() });
 }
 
 function plan(
-  { subject, status, promotion: last }: Standing,
+  { kind, subject, status, promotion: last }: Planned,
   target: Target,
-  { operationId, correlationId, traceparent, actor, reason, now }: Request,
+  { operationId, correlationId, traceparent, actor, reason, now }: Asker,
   more: Pick<Promotion, 'canary' | 'grace_until'>,
 ): Promotion {
   if (actor.kind === 'anonymous') throw refuse('auth.missing');
-  const step = firstStepOf(subject, status);
+  const step = firstStepOf(kind, status);
   const promotion: Promotion = {
     operation_id: operationId,
     subject,
@@ -88,15 +79,13 @@ function plan(
   return arriveAt(promotion, step, now);
 }
 
-/** A version is checked where it leaves draft; an artifact is verified again wherever it stands. */
-function firstStepOf({ kind }: Subject, from: VersionStatus): Step {
+function firstStepOf(kind: Kind, from: Status): Step {
   if (from === 'deprecated') return 'awaiting_grace';
-  if (kind === 'artifact') return 'verifying';
-  return from === 'draft' ? 'checking' : nextStepFrom(from);
+  return kind.isGated(from) ? kind.gate : nextStepFrom(from);
 }
 
-/** Past what the promotion begins with, by where it began. */
-export function nextStepFrom(from: VersionStatus): Step {
+/** Past every gate, by where it began. */
+export function nextStepFrom(from: Status): Step {
   if (from === 'draft') return 'staging';
   return from === 'staged' ? 'beginning_canary' : 'baking';
 }
@@ -107,31 +96,26 @@ function requireNoneRunning(last: Promotion | undefined): void {
   throw refuse('promotion.in_progress', { detail });
 }
 
-function requireAhead({ subject, status }: Standing, target: Target): void {
+function requireAhead({ kind, status }: Planned, target: Target): void {
   const order: readonly string[] = AHEAD;
   const isOnTheWay = order.includes(status) && status !== 'active';
   if (isOnTheWay && order.indexOf(status) < order.indexOf(target)) return;
-  throw refuse(OF_KIND[subject.kind].wrong, {
-    detail: `The ${subject.kind} is ${status}; ${target} does not lie ahead of it.`,
-  });
+  throw kind.wrongStatus(`The ${kind.name} is ${status}; it cannot be promoted to ${target} from there.`);
 }
 
 /** A canary that has begun goes on with those who have it; how it is judged may be said anew. */
-function planCanary({ subject, status, promotion: last }: Standing, asked: Asked): Canary | Bake {
+function planCanary({ kind, status, promotion: last }: Planned, asked: Asked): Canary | Bake {
   const { bake_seconds, failure_percent_max, instances_min } = asked;
   const said = definedOf({ bake_seconds, failure_percent_max, instances_min });
-  const { canary: defaults, wrong } = OF_KIND[subject.kind];
   if (status !== 'canary') {
     const { percent, project_ids } = asked.canary ?? {};
     const audience = definedOf({ percent, project_ids: project_ids && canonical(project_ids) });
-    return { ...defaults, ...audience, ...said };
+    return { ...kind.canary, ...audience, ...said };
   }
   if (asked.canary) {
-    throw refuse(wrong, {
-      detail: 'The canary has begun; who gets it can be chosen again after a rollback.',
-    });
+    throw kind.wrongStatus('The canary has begun; who gets it can be chosen again after a rollback.');
   }
-  const canary: Canary | Bake = { ...defaults, ...last?.canary, ...said };
+  const canary: Canary | Bake = { ...kind.canary, ...last?.canary, ...said };
   return canary.began_at === undefined ? canary : begunAt(canary, new Date(canary.began_at));
 }
 
@@ -149,14 +133,15 @@ export function firstRankOf({ from, target }: Promotion): Exclude<Target, 'retir
 }
 
 /** Everything the workflow is told. Ids only: each step reads again what it decides on. */
-export function executionInput(promotion: Promotion): Record<string, unknown> {
+export function executionInput(kind: Kind, promotion: Promotion): Record<string, unknown> {
   const { operation_id, subject, from, requested_at } = promotion;
   const until = promotion.grace_until ?? promotion.canary?.bake_until ?? requested_at;
+  const first = firstStepOf(kind, from);
   return {
     subject,
     operation_id,
-    start_at: firstStepOf(subject, from),
-    go_on_at: nextStepFrom(from),
+    start_at: first === kind.gate ? 'gate' : first,
+    go_on_at: kind.afterGate(from),
     step: { decision: 'go_on', until },
   };
 }

@@ -1,9 +1,8 @@
 // What becomes of a promotion when something went wrong, or when nobody came. Rules only; nothing here knows AWS.
 
 import { secondsAfter } from '../platform/clock.ts';
-import { PROBLEMS } from '../platform/errors.ts';
 import { causeOf, type WorkflowError } from '../platform/workflow/workflow-error.ts';
-import type { Promotable } from './promotable.ts';
+import type { Promotable } from './kind.ts';
 import type { Failure, Promotion } from './promotion.ts';
 
 /** The stream is given this long to start what was asked for. */
@@ -16,10 +15,12 @@ export function failureOf(error: WorkflowError): Failure {
   const code = error.Error;
   if (code.endsWith('Timeout'))
     return { code: 'promotion.timed_out', detail: 'What the promotion waited for did not come in time.' };
-  if (code === SMOKE_FAILED || (code in PROBLEMS && code !== 'internal'))
-    return { code, detail: causeOf(error).slice(0, DETAIL_CHARACTERS_MAX) };
+  if (REFUSAL.test(code)) return { code, detail: causeOf(error).slice(0, DETAIL_CHARACTERS_MAX) };
   return { code: 'internal', detail: 'A step failed on our side; its log has the correlation id.' };
 }
+
+/** As every code of a refusal is spelled; what fails inside has a name of another kind. */
+const REFUSAL = /^(?:[a-z_]+\.[a-z_]+|unavailable)$/;
 
 const DETAIL_CHARACTERS_MAX = 1_000;
 

@@ -3,11 +3,10 @@
 
 import { secondsAfter } from '../platform/clock.ts';
 import { type Bake, type Canary, isOpen } from './canary-guard.ts';
-import type { Promotable } from './promotable.ts';
+import type { Promotable } from './kind.ts';
 import {
-  type AnswerSmoke,
   type Failure,
-  type Problem,
+  type GateProblem,
   type Promotion,
   type Step,
   STEPS,
@@ -51,7 +50,7 @@ export function start(promotion: Promotion, now: Date): Promotion {
 const PROBLEMS_KEPT_MAX = 100;
 
 /** What the check of the manifest found; all of it, for whoever has to mend it. */
-export function recordLint(promotion: Promotion, problems: Problem[], now: Date): Promotion {
+export function recordLint(promotion: Promotion, problems: GateProblem[], now: Date): Promotion {
   const verdict = problems.length === 0 ? 'passed' : 'failed';
   const lint = { verdict, at: now.toISOString(), problems: problems.slice(0, PROBLEMS_KEPT_MAX) } as const;
   return { ...promotion, gates: { ...promotion.gates, lint } };
@@ -66,7 +65,7 @@ export function awaitSmoke(promotion: Promotion, taskToken: string, now: Date): 
 
 export function answerSmoke(
   promotion: Promotion | undefined,
-  { verdict, notes = '' }: AnswerSmoke,
+  { verdict, notes = '' }: { verdict: 'passed' | 'failed'; notes?: string },
   by: string,
   now: Date,
 ): Promotion {
@@ -190,18 +189,4 @@ export function delayOf(
     return { decision: 'too_early', until };
   if (to === 'retired' && instance_count > 0) return { decision: 'in_use', until: NO_TIME };
   return undefined;
-}
-
-/** No gate is skipped, however the workflow came to ask. */
-export function requireGates({ subject, gates }: Promotion, to: Target): void {
-  if (subject.kind === 'artifact') {
-    if (to !== 'retired' && gates.verification?.verdict !== 'verified')
-      throw refuse('artifact.untrusted', { detail: 'It was not verified for this promotion.' });
-    return;
-  }
-  if (to !== 'staged') return;
-  if (gates.lint?.verdict !== 'passed')
-    throw refuse('manifest.invalid', { detail: 'The manifest did not pass its check.' });
-  if (gates.smoke?.verdict !== 'passed')
-    throw refuse('promotion.not_waiting', { detail: 'The smoke run has not passed.' });
 }

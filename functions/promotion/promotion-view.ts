@@ -2,20 +2,12 @@
 
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
-import { VERSION_STATUSES, type VersionStatus } from '../catalog/app.ts';
 import { Bake, describeTally, isTried, tallyOf } from './canary-guard.ts';
-import type { Promotable } from './promotable.ts';
-import {
-  Failure,
-  Gates,
-  type Promotion,
-  PROMOTION_STATUSES,
-  type Step,
-  STEPS,
-  type Subject,
-} from './promotion.ts';
+import type { Promotable } from './kind.ts';
+import { Failure, Gates, type Promotion, PROMOTION_STATUSES, type Step, STEPS } from './promotion.ts';
+import { STATUSES } from './status.ts';
 
-const CanaryView = v.object({
+export const CanaryView = v.object({
   percent: v.number(),
   /** Only for who may publish. */
   project_ids: v.optional(v.array(v.string())),
@@ -31,11 +23,11 @@ const CanaryView = v.object({
   failure_percent: v.number(),
 });
 
-/** What is told of every promotion; beside it stands what was promoted, and where that stands now. */
-const TOLD = {
+/** What is shown of every promotion, beside what was promoted and its status now. */
+export const PromotionView = {
   operation_id: v.string(),
-  from: v.picklist(VERSION_STATUSES),
-  target: v.picklist(VERSION_STATUSES),
+  from: v.picklist(STATUSES),
+  target: v.picklist(STATUSES),
   status: v.picklist(PROMOTION_STATUSES),
   step: v.picklist(STEPS),
   /** In words; nothing once it has ended. */
@@ -49,31 +41,16 @@ const TOLD = {
   error: v.optional(Failure),
 };
 
-export const PromotionView = v.object({
-  ...TOLD,
-  app_slug: v.string(),
-  version: v.string(),
-  version_status: v.picklist(VERSION_STATUSES),
-  canary: v.optional(CanaryView),
-});
-
-export const ArtifactPromotionView = v.object({
-  ...TOLD,
-  artifact_id: v.string(),
-  lifecycle_state: v.picklist(VERSION_STATUSES),
-  canary: v.optional(Bake),
-});
-
 export function viewPromotion(
   promotion: Promotion,
-  at: Pick<Promotable, 'status' | 'instance_count' | 'path'>,
+  at: Pick<Promotable, 'kind' | 'status' | 'instance_count' | 'path'>,
   ofPlatform: boolean,
 ) {
   const { operation_id, subject, from, target, status, step, gates, error } = promotion;
   const { reason, requested_at, deadline_at, ended_at } = promotion;
   return {
     operation_id,
-    ...viewSubject(subject, at.status),
+    ...at.kind.view(subject, at.status),
     from,
     target,
     status,
@@ -88,11 +65,6 @@ export function viewPromotion(
     ...(ended_at && { ended_at }),
     ...(error && { error }),
   };
-}
-
-function viewSubject(subject: Subject, status: VersionStatus) {
-  if (subject.kind === 'artifact') return { artifact_id: subject.artifact_id, lifecycle_state: status };
-  return { app_slug: subject.app_slug, version: subject.version, version_status: status };
 }
 
 function viewCanary(promotion: Promotion, ofPlatform: boolean) {

@@ -2,18 +2,13 @@
 // kept of it, and what is told. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { type DomainEvent, event } from '../platform/events.ts';
-import { Description, Id, Slug } from '../platform/name.ts';
-import { VERSION_STATUSES } from '../catalog/app.ts';
-import { AskedAudience, Bake, BakeSeconds, Canary, FailurePercentMax, InstancesMin } from './canary-guard.ts';
-import { VersionNumber } from '../platform/version-number.ts';
+import { Description } from '../platform/name.ts';
+import { Bake, Canary } from './canary-guard.ts';
+import { STATUSES } from './status.ts';
 
-/** What is promoted. */
-export const Subject = v.variant('kind', [
-  v.object({ kind: v.literal('version'), app_slug: v.string(), version: v.string() }),
-  v.object({ kind: v.literal('artifact'), artifact_id: v.string() }),
-]);
-export type Subject = v.InferOutput<typeof Subject>;
+/** What is promoted: of which kind, under which id of that kind; the kind may add names of its own. */
+export const Subject = v.looseObject({ kind: v.string(), id: v.string() });
+export type Subject = { kind: string; id: string };
 
 /** Where it can be promoted to, in order. */
 export const PROMOTED_TO = ['staged', 'canary', 'active'] as const;
@@ -40,38 +35,20 @@ export type Step = (typeof STEPS)[number];
 export const Reason = v.pipe(Description, v.minLength(1));
 export const Notes = v.pipe(v.string(), v.regex(/^[\n -~\u00a1-\uffff]*$/, 'Text'), v.maxLength(2000));
 
-const asked = {
-  canary: v.optional(AskedAudience),
-  bake_seconds: v.optional(BakeSeconds),
-  failure_percent_max: v.optional(FailurePercentMax),
-  instances_min: v.optional(InstancesMin),
-  reason: Reason,
-};
-
 /** Where the audit needs a reason and the caller may leave it out. */
 export const MaybeReason = v.optional(Reason, 'No reason was given.');
 
-export const PublishVersion = v.strictObject({ ...asked, reason: MaybeReason });
-export const PromoteVersion = v.strictObject({ target: v.picklist(PROMOTED_TO), ...asked });
-export type PromoteVersion = v.InferOutput<typeof PromoteVersion>;
+export const Verdict = v.picklist(['passed', 'failed']);
 
-const Verdict = v.picklist(['passed', 'failed']);
-
-export const AnswerSmoke = v.strictObject({
-  verdict: Verdict,
-  notes: v.optional(Notes),
-});
-export type AnswerSmoke = v.InferOutput<typeof AnswerSmoke>;
-
-const Problem = v.object({ pointer: v.string(), detail: v.string(), hint: v.optional(v.string()) });
-export type Problem = v.InferOutput<typeof Problem>;
+const GateProblem = v.object({ pointer: v.string(), detail: v.string(), hint: v.optional(v.string()) });
+export type GateProblem = v.InferOutput<typeof GateProblem>;
 
 export const Failure = v.object({ code: v.string(), detail: v.string() });
 export type Failure = v.InferOutput<typeof Failure>;
 
 /** Lint and smoke of a version, verification of an artifact. */
 export const Gates = v.object({
-  lint: v.optional(v.object({ verdict: Verdict, at: v.string(), problems: v.array(Problem) })),
+  lint: v.optional(v.object({ verdict: Verdict, at: v.string(), problems: v.array(GateProblem) })),
   smoke: v.optional(
     v.object({
       verdict: Verdict,
@@ -93,7 +70,7 @@ const Requester = v.variant('kind', [
 export const Promotion = v.object({
   operation_id: v.string(),
   subject: Subject,
-  from: v.picklist(VERSION_STATUSES),
+  from: v.picklist(STATUSES),
   target: v.picklist(TARGETS),
   status: v.picklist(PROMOTION_STATUSES),
   step: v.picklist(STEPS),
@@ -122,68 +99,10 @@ export const Promotion = v.object({
 });
 export type Promotion = v.InferOutput<typeof Promotion>;
 
-/** What the workflow tells each of its steps: what it is about, and for which operation it acts. */
-export const PromotionStep = v.object({ subject: Subject, operation_id: v.string() });
-export const VersionStep = v.object({ subject: Subject.options[0], operation_id: v.string() });
-export const ArtifactStep = v.object({ subject: Subject.options[1], operation_id: v.string() });
+/** What audit and events say of every promotion; who the canary is for, only the platform knows. */
+export const PromotionData = v.pick(Promotion, ['operation_id', 'from', 'target', 'status', 'step']);
 
-/** As the audit names it. */
-export const subjectOfPromotion = ({ operation_id }: Promotion): string => `promotion:${operation_id}`;
-
-const DOMAINS = { version: 'catalog', artifact: 'artifacts' } as const;
-
-/** As the audit names what is done to it. */
-export const actionOf = ({ kind }: Subject, verb: string): string => `${DOMAINS[kind]}.${kind}.${verb}`;
-
-const Told = v.pick(Promotion, ['operation_id', 'from', 'target', 'status', 'step']);
-const VersionTold = v.object({ ...Told.entries, app_slug: Slug, app_version: VersionNumber });
-const ArtifactTold = v.object({ ...Told.entries, artifact_id: Id });
-type VersionTold = v.InferOutput<typeof VersionTold>;
-type ArtifactTold = v.InferOutput<typeof ArtifactTold>;
-
-/** What the audit and the events tell of a promotion; who the canary is for, only the platform knows. */
-export function aboutPromotion(promotion: Promotion): VersionTold | ArtifactTold {
-  const { operation_id, subject, from, target, status, step } = promotion;
-  const told = { operation_id, from, target, status, step };
-  return subject.kind === 'version'
-    ? { ...told, app_slug: subject.app_slug, app_version: subject.version }
-    : { ...told, artifact_id: subject.artifact_id };
-}
-
-/** Only a version has a smoke run. */
-const aboutVersion = (promotion: Promotion) => aboutPromotion(promotion) as VersionTold;
-
-export const VersionPromotionRequested = event('apps.version.promotion_requested', 1, VersionTold);
-export const ArtifactPromotionRequested = event('apps.artifact.promotion_requested', 1, ArtifactTold);
-
-export function PromotionRequested(promotion: Promotion): DomainEvent {
-  const told = aboutPromotion(promotion);
-  return 'artifact_id' in told ? ArtifactPromotionRequested(told) : VersionPromotionRequested(told);
-}
-
-export const SmokeRequested = event('apps.version.smoke_requested', 1, VersionTold, aboutVersion);
-
-export const SmokeAnswered = event(
-  'apps.version.smoke_answered',
-  1,
-  v.object({ ...VersionTold.entries, verdict: Verdict }),
-  (promotion: Promotion, { verdict }: AnswerSmoke) => ({ ...aboutVersion(promotion), verdict }),
-);
-
-export const VersionPromotionFailed = event(
-  'apps.version.promotion_failed',
-  1,
-  v.object({ ...VersionTold.entries, error: Failure }),
-);
-export const ArtifactPromotionFailed = event(
-  'apps.artifact.promotion_failed',
-  1,
-  v.object({ ...ArtifactTold.entries, error: Failure }),
-);
-
-export function PromotionFailed(promotion: Promotion, error: Failure): DomainEvent {
-  const told = aboutPromotion(promotion);
-  return 'artifact_id' in told
-    ? ArtifactPromotionFailed({ ...told, error })
-    : VersionPromotionFailed({ ...told, error });
+export function dataOf(promotion: Promotion): v.InferOutput<typeof PromotionData> {
+  const { operation_id, from, target, status, step } = promotion;
+  return { operation_id, from, target, status, step };
 }

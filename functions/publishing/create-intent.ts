@@ -3,7 +3,7 @@ import { type Uploads, uploadsFor } from './file-upload.ts';
 import { requirePublisher } from '../artifacts/publication.ts';
 import { repositoryOf } from '../storage/repository.ts';
 import { readTrust } from '../artifacts/trust-store.ts';
-import { findApp } from '../catalog/app-store.ts';
+import { findApp } from '../catalog/find-version.ts';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';

@@ -1,11 +1,17 @@
-import { commitDecision } from '../platform/data/change.ts';
+import * as v from 'valibot';
+import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
-import { listLapsedIntents, saveExpired } from '../retention/due-store.ts';
+import { commitDecision } from '../platform/data/change.ts';
+import { task } from '../platform/workflow/task.ts';
 import { subjectOfIntent } from './intent.ts';
-import { findIntent } from './intent-store.ts';
-import { CARE } from '../retention/reverify-artifact.ts';
+import { findIntent, listLapsedIntents, saveExpired } from './intent-store.ts';
 
-/** Ends the intents whose time is over. Nobody could use them any more; from now on it is written down. */
+const EXPIRY: Actor = { kind: 'platform', id: 'intent-expiry' };
+
+/**
+ * Ends the intents whose time is over. Nobody could use them any more; from now on it is written down. Takes no input
+ * and trusts only what is stored; running it twice changes nothing the second time.
+ */
 export async function expireIntents(ctx: Context): Promise<void> {
   for (const { project_id, id } of await listLapsedIntents(ctx.now())) {
     try {
@@ -17,6 +23,8 @@ export async function expireIntents(ctx: Context): Promise<void> {
   }
 }
 
+export const handler = task(v.unknown(), expireIntents);
+
 async function expireIntent(ctx: Context, projectId: string, id: string): Promise<void> {
   await commitDecision(ctx, 'artifacts.intent.expire', async () => {
     // The index may lag behind.
@@ -27,7 +35,7 @@ async function expireIntent(ctx: Context, projectId: string, id: string): Promis
       before: { status: intent.status },
       after: { status: 'expired' },
       reason: 'Nobody used it in time.',
-      actor: CARE,
+      actor: EXPIRY,
       place: { org_id: intent.org_id, project_id: projectId },
       writes: [saveExpired(intent)],
     };

@@ -1,59 +1,46 @@
 import * as v from 'valibot';
-import { intentKey, OPEN_INTENTS, repositoryKey } from '../artifacts/keys.ts';
-import { putNew, requireThat, update, type Write } from '../platform/data/commit.ts';
-import { projectKey } from '../platform/data/keys.ts';
-import { readItem } from '../platform/data/table.ts';
+import { putNew, update, type Write } from '../platform/data/commit.ts';
+import { queryPage, readItem } from '../platform/data/table.ts';
+import { saveOpened } from '../storage/repository-store.ts';
 import { Intent, pushableUntil } from './intent.ts';
+import { intentKey, OPEN_INTENTS } from './keys.ts';
 import { refuse } from './problems.ts';
 
+/** Another project's is as unknown as one that never was. */
 export async function findIntent(projectId: string, id: string): Promise<Intent> {
-  const item = await readItem(intentKey(projectId, id.toLowerCase()));
-  if (!item) throw refuse('intent.unknown');
+  const item = await readItem(intentKey(id.toLowerCase()));
+  if (item?.['project_id'] !== projectId) throw refuse('intent.unknown');
   return v.parse(Intent, item);
 }
 
-/** The intent, and the repository it opens, which from then on is the project's. */
-export function insertIntent(intent: Intent): Write[] {
-  const { project_id, id, open_until } = intent;
-  return [
-    requireThat(
-      projectKey(project_id),
-      { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
-      refuse('project.archived'),
-    ),
-    putNew({ ...intentKey(project_id, id), ...intent, gsi1pk: OPEN_INTENTS, gsi1sk: open_until }),
-    saveRepository(intent),
-  ];
+const LAPSED_MAX = 500;
+const Lapsed = v.pick(Intent, ['project_id', 'id']);
+
+/** Open intents whose time is over; what is beyond comes next time. */
+export async function listLapsedIntents(now: Date): Promise<v.InferOutput<typeof Lapsed>[]> {
+  const { items } = await queryPage({
+    index: 'gsi1',
+    condition: 'gsi1pk = :open AND gsi1sk <= :now',
+    values: { ':open': OPEN_INTENTS, ':now': now.toISOString() },
+    limit: LAPSED_MAX,
+  });
+  return items.map((item) => v.parse(Lapsed, item));
 }
 
-/** Nothing is published where the platform is just removing what nobody registered. */
-function saveRepository(intent: Intent): Write {
-  const { repository, org_id, project_id, app_slug, created_at } = intent;
-  return update(
-    repositoryKey(repository),
-    {
-      update:
-        'SET #name = :name, org_id = :org, project_id = :project, app_slug = :app, open_until = :until, created_at = if_not_exists(created_at, :now)',
-      condition:
-        'attribute_not_exists(pk) OR (project_id = :project AND (attribute_not_exists(collecting_until) OR collecting_until < :now))',
-      names: { '#name': 'name' },
-      values: {
-        ':name': repository,
-        ':org': org_id,
-        ':project': project_id,
-        ':app': app_slug,
-        ':until': pushableUntil(intent),
-        ':now': created_at,
-      },
-    },
-    refuse('artifact.collected'),
-  );
+/** The intent, and the repository it opens. Nothing is published where what nobody registered is just being removed. */
+export function insertIntent(intent: Intent): Write[] {
+  const { id, repository, org_id, project_id, app_slug, open_until, created_at } = intent;
+  const opened = { name: repository, org_id, project_id, app_slug, open_until: pushableUntil(intent) };
+  return [
+    putNew({ ...intentKey(id), ...intent, gsi1pk: OPEN_INTENTS, gsi1sk: open_until }),
+    saveOpened(opened, created_at, refuse('artifact.collected')),
+  ];
 }
 
 /** Of many who unwrap at once, one does; the others decide again, and find it done. */
 export function saveUnwrapped(intent: Intent): Write {
-  const { project_id, id, unwrapped_at, unwrapped_by, credential_expires_at } = intent;
-  return update(intentKey(project_id, id), {
+  const { id, unwrapped_at, unwrapped_by, credential_expires_at } = intent;
+  return update(intentKey(id), {
     update:
       'SET #status = :unwrapped, unwrapped_at = :at, unwrapped_by = :by, credential_expires_at = :ends REMOVE gsi1pk, gsi1sk',
     condition: '#status = :open',
@@ -65,5 +52,15 @@ export function saveUnwrapped(intent: Intent): Write {
       ':by': unwrapped_by,
       ':ends': credential_expires_at,
     },
+  });
+}
+
+/** Of its token nothing is left, unless somebody has unwrapped the credential meanwhile. */
+export function saveExpired({ id }: Intent): Write {
+  return update(intentKey(id), {
+    update: 'SET #status = :expired REMOVE gsi1pk, gsi1sk, token_hash',
+    condition: '#status = :open',
+    names: { '#status': 'status' },
+    values: { ':expired': 'expired', ':open': 'open' },
   });
 }

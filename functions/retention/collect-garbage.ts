@@ -4,9 +4,10 @@ import { secondsAfter } from '../platform/clock.ts';
 import type { Context } from '../platform/context.ts';
 import { findGarbage } from './find-garbage.ts';
 import { GarbageCollected, inParts, type StoredFile, type StoredImage } from './garbage.ts';
-import { claimRepository, registeredAfterAll, releaseRepository, type Repository } from './garbage-store.ts';
+import { registeredAfterAll } from './garbage-store.ts';
 import { deleteVersion } from '../storage/object-store.ts';
 import { removeImages } from '../storage/repository-images.ts';
+import { claimRepository, releaseRepository, type Repository } from '../storage/repository-store.ts';
 
 const SWEEP: Actor = { kind: 'platform', id: 'artifact-sweep' };
 

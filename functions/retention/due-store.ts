@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
-import { update, type Write } from '../platform/data/commit.ts';
 import { queryPage, updateItem } from '../platform/data/table.ts';
 import { LIFECYCLE_STATES, TRUST_STATES } from '../artifacts/artifact.ts';
-import { Intent } from '../publishing/intent.ts';
-import { DUE_ARTIFACTS, dueKey, intentKey, OPEN_INTENTS } from '../artifacts/keys.ts';
+import { DUE_ARTIFACTS, dueKey } from '../artifacts/keys.ts';
 import type { Due } from '../artifacts/artifact-due.ts';
 
 const DueRow = v.object({
@@ -58,28 +56,5 @@ export async function postponeDue(id: string, now: Date): Promise<void> {
     update: 'SET gsi1sk = :later',
     condition: 'attribute_exists(pk)',
     values: { ':later': secondsAfter(now, POSTPONED_SECONDS).toISOString() },
-  });
-}
-
-const LAPSED_MAX = 500;
-
-/** Open intents whose time is over; what is beyond comes next time. */
-export async function listLapsedIntents(now: Date): Promise<Intent[]> {
-  const { items } = await queryPage({
-    index: 'gsi1',
-    condition: 'gsi1pk = :open AND gsi1sk <= :now',
-    values: { ':open': OPEN_INTENTS, ':now': now.toISOString() },
-    limit: LAPSED_MAX,
-  });
-  return items.map((item) => v.parse(Intent, item));
-}
-
-/** Of its token nothing is left, unless somebody has unwrapped the credential meanwhile. */
-export function saveExpired({ project_id, id }: Intent): Write {
-  return update(intentKey(project_id, id), {
-    update: 'SET #status = :expired REMOVE gsi1pk, gsi1sk, token_hash',
-    condition: '#status = :open',
-    names: { '#status': 'status' },
-    values: { ':expired': 'expired', ':open': 'open' },
   });
 }

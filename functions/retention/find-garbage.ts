@@ -1,8 +1,9 @@
 import { findUnneededFiles, findUnneededImages, type StoredFile, type StoredImage } from './garbage.ts';
-import { artifactsIn, type Repository } from './garbage-store.ts';
+import { artifactsIn } from './garbage-store.ts';
 import { listVersions } from '../storage/object-store.ts';
 import type { VersionMarker } from '../storage/object-versions.ts';
 import { listImages } from '../storage/repository-images.ts';
+import type { Repository } from '../storage/repository-store.ts';
 import { filesOf } from '../storage/repository.ts';
 
 export interface Garbage {

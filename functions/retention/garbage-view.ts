@@ -1,7 +1,7 @@
 // What would be removed, as a platform admin is told before it is. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { Repository } from './garbage-store.ts';
+import type { Repository } from '../storage/repository-store.ts';
 import { type StoredFile, type StoredImage, subjectsOf } from './garbage.ts';
 
 const ITEMS_MAX = 100;

@@ -3,7 +3,6 @@ import { secondsAfter } from '../platform/clock.ts';
 import type { Context } from '../platform/context.ts';
 import { task } from '../platform/workflow/task.ts';
 import { listDue, noteTried } from './due-store.ts';
-import { expireIntents } from '../publishing/expire-intents.ts';
 import { forgetDraft } from './forget-draft.ts';
 import { chooseDue, type Due } from '../artifacts/artifact-due.ts';
 import { reverifyArtifact } from './reverify-artifact.ts';
@@ -18,12 +17,11 @@ const AT_ONCE = 8;
 const RUN_SECONDS_MAX = 80;
 
 /**
- * Looks after what was published: intents nobody used end, drafts nobody took further are forgotten, and trust is
- * looked at again. Takes no input and trusts only what is stored; running it twice changes nothing the second time.
+ * Looks after what was published: drafts nobody took further are forgotten, and trust is looked at again. Takes no
+ * input and trusts only what is stored; running it twice changes nothing the second time.
  */
 export async function careForArtifacts(ctx: Context): Promise<void> {
   const endsAt = secondsAfter(ctx.now(), RUN_SECONDS_MAX);
-  await expireIntents(ctx);
   const trust = await readTrust();
   const chosen = chooseDue(await listDue(), trust.revision, ctx.now(), TAKEN_MAX);
   const waiting = chosen.values();

@@ -3,7 +3,7 @@ import { secondsAfter } from '../platform/clock.ts';
 import type { Context } from '../platform/context.ts';
 import { task } from '../platform/workflow/task.ts';
 import { collectGarbage } from './collect-garbage.ts';
-import { listRepositories, noteSwept, type Repository } from './garbage-store.ts';
+import { listRepositories, noteSwept, type Repository } from '../storage/repository-store.ts';
 
 const PAGE = 1_000;
 const PAGES_MAX = 20;

@@ -4,7 +4,7 @@ import { insertArtifact } from '../../functions/artifacts/artifact-store.ts';
 import { FILE_MEDIA_TYPE } from '../../functions/artifacts/file.ts';
 import { fileUri, objectKeyOf, signatureKeyOf } from '../../functions/storage/repository.ts';
 import type { App, VersionEntry } from '../../functions/catalog/app.ts';
-import { saveApp } from '../../functions/catalog/app-store.ts';
+import { saveApp } from '../../functions/catalog/save-release.ts';
 import { planInvitation } from '../../functions/identity/invitation.ts';
 import { insertInvitation } from '../../functions/identity/invitation-store.ts';
 import { give, type MemberPlace } from '../../functions/identity/member.ts';

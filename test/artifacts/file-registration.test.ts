@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { artifactKey } from '../../functions/artifacts/keys.ts';
+import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';

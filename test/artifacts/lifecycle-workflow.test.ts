@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { artifactPromotionKey } from '../../functions/artifacts/keys.ts';
+import { subjectOfPromotion } from '../../functions/artifacts/artifact-promotion.ts';
+import { promotionKey } from '../../functions/promotion/keys.ts';
 import { promoteArtifact } from '../../functions/artifacts/promote-artifact.ts';
 import { retireArtifact } from '../../functions/artifacts/retire-artifact.ts';
 import { revokeArtifact } from '../../functions/artifacts/revoke-artifact.ts';
@@ -27,7 +28,7 @@ afterAll(() => world.close());
 
 const ALL_PASSED = [
   'ChooseStart',
-  'VerifyArtifact',
+  'PassGate',
   'GoOnFromThere',
   'StageSubject',
   'StopAtStaged',
@@ -154,7 +155,7 @@ describe('a promotion', () => {
     const stated = { lifecycle_state: state, trust_state: 'unverified' } as const;
     const { artifact, status, states } = await promote({}, stated);
     expect(status).toBe('SUCCEEDED');
-    expect(states).toContain('VerifyArtifact');
+    expect(states).toContain('PassGate');
     expect(states).not.toContain(passedOver);
     expect((await world.find(artifact)).artifact).toMatchObject({
       lifecycle_state: 'active',
@@ -171,7 +172,7 @@ describe('a promotion', () => {
   test('fails where the artifact is not signed, says so, and leaves it in draft', async () => {
     const { artifact, status, states } = await promote({}, { signed: false });
     expect(status).toBe('FAILED');
-    expect(states.slice(-3)).toEqual(['VerifyArtifact', 'FailPromotion', 'PromotionFailed']);
+    expect(states.slice(-3)).toEqual(['PassGate', 'FailPromotion', 'PromotionFailed']);
     const after = await world.find(artifact);
     expect(after.artifact).toMatchObject({
       lifecycle_state: 'draft',
@@ -194,7 +195,7 @@ describe('a promotion', () => {
     const endpoint = process.env['AWS_ENDPOINT_URL_S3'];
     process.env['AWS_ENDPOINT_URL_S3'] = 'http://127.0.0.1:1';
     let calls = 0;
-    world.around((state, run) => ((calls += state === 'VerifyArtifact' ? 1 : 0), run()));
+    world.around((state, run) => ((calls += state === 'PassGate' ? 1 : 0), run()));
     const { artifact, status } = await promote();
     Object.assign(process.env, { AWS_ENDPOINT_URL_S3: endpoint, ARTIFACTS_BUCKET: 'artifacts' });
     expect(status).toBe('FAILED');
@@ -275,7 +276,7 @@ describe.each(HARMLESS)('a step that %s', (_, how) => {
 });
 
 const STATE_BEFORE: Record<string, Artifact['lifecycle_state']> = {
-  VerifyArtifact: 'draft',
+  PassGate: 'draft',
   StageSubject: 'draft',
   BeginCanary: 'staged',
   ActivateSubject: 'canary',
@@ -310,7 +311,7 @@ describe('a step that fails for good', () => {
     const operationId = await askToPromote(artifact);
     expect((await world.execution(operationId)).status).toBe('FAILED');
     expect((await world.find(artifact)).promotion).toMatchObject({ status: 'running' });
-    await updateItem(artifactPromotionKey(artifact.id), {
+    await updateItem(promotionKey(subjectOfPromotion(artifact.id)), {
       update: 'SET deadline_at = :past',
       condition: 'attribute_exists(pk)',
       values: { ':past': '2026-01-01T00:00:00.000Z' },
@@ -326,12 +327,12 @@ test('a step of an operation that is over changes nothing and ends quietly', asy
   const artifact = await world.artifact({ lifecycle_state: 'canary', trust_state: 'verified' });
   const before = await world.find(artifact);
   const [{ handler: advance }, { handler: verify }] = await Promise.all([
-    import('../../functions/promotion/advance-promotion.ts'),
+    import('../../functions/artifacts/run-promotion-step.ts'),
     import('../../functions/artifacts/verify-for-promotion.ts'),
   ]);
-  const step = { subject: { kind: 'artifact', artifact_id: artifact.id }, operation_id: newId() };
+  const step = { subject: subjectOfPromotion(artifact.id), operation_id: newId() };
   for (const to of ['staged', 'canary', 'active', 'retired'])
-    expect(await advance({ ...step, to })).toMatchObject({ decision: 'over' });
+    expect(await advance({ run: 'advance', ...step, to })).toMatchObject({ decision: 'over' });
   await verify(step);
   expect(await world.find(artifact)).toEqual(before);
   expect(await told(artifact)).toEqual({ audit: {}, events: {} });

@@ -29,7 +29,7 @@ const SECRET = Buffer.alloc(32, 7);
 
 /** The machine with artifacts to promote: files in a real bucket, with real signatures. */
 export async function openLifecycleWorld() {
-  const world = await openPromotionWorld({ secret: SECRET });
+  const world = await openPromotionWorld({ kind: 'artifact', secret: SECRET });
   const services = await openAwsServices();
   const s3 = new S3Client(services.asOperator());
   await s3.send(new CreateBucketCommand({ Bucket }));

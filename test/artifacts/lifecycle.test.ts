@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Artifact, LIFECYCLE_STATES, type LifecycleState } from '../../functions/artifacts/artifact.ts';
 import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
-import { ArtifactMoved, type Move, moveArtifact } from '../../functions/artifacts/artifact-transition.ts';
-import { artifactKey, instanceUseKey } from '../../functions/artifacts/keys.ts';
+import {
+  ArtifactMoved,
+  type ArtifactMove,
+  moveArtifact,
+} from '../../functions/artifacts/artifact-transition.ts';
+import { artifactKey } from '../../functions/catalog/artifact-id.ts';
+import { instanceUseKey } from '../../functions/artifacts/keys.ts';
 import { versionKey } from '../../functions/catalog/keys.ts';
-import { FOLLOWING } from '../../functions/catalog/transition.ts';
+import { FOLLOWING } from '../../functions/promotion/status.ts';
 import { planProject, type Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { Body } from '../api/recipe.ts';
@@ -20,7 +25,7 @@ const PROJECT = planProject('project', 'org', { name: 'A project', slug: 'a-proj
 const planned = (stated: Partial<Artifact>): Artifact =>
   planArtifact(PROJECT, { app_slug: 'sample', trust_state: 'verified', ...stated }, now);
 
-const moveTo = (to: Exclude<LifecycleState, 'draft'>): Move =>
+const moveTo = (to: Exclude<LifecycleState, 'draft'>): ArtifactMove =>
   to === 'deprecated' ? { to, graceSeconds: 3600 } : { to };
 
 describe('an artifact', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { artifactIdOf } from '../../functions/artifacts/keys.ts';
+import { artifactIdOf } from '../../functions/catalog/artifact-id.ts';
 import { imageUri, repositoryOf } from '../../functions/storage/repository.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';

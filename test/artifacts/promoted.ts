@@ -1,14 +1,15 @@
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { findPromotableArtifact } from '../../functions/artifacts/promotable-artifact.ts';
+import { artifactKind } from '../../functions/artifacts/artifact-kind.ts';
+import { subjectOfPromotion } from '../../functions/artifacts/artifact-promotion.ts';
 import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
-import { savePromotion } from '../../functions/promotion/promotion-store.ts';
+import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 
 /** An artifact whose promotion to active was asked for a moment ago. */
 export async function promoteOne(artifact: Artifact): Promise<Artifact> {
-  const at = await findPromotableArtifact({ artifact_id: artifact.id });
+  const at = await artifactKind.find(subjectOfPromotion(artifact.id));
   const { correlationId, traceparent } = createContext(newId());
   const request = {
     operationId: newId(),

@@ -2,26 +2,28 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Artifact, LifecycleState } from '../../functions/artifacts/artifact.ts';
 import { deprecateArtifact } from '../../functions/artifacts/deprecate-artifact.ts';
-import { artifactKey } from '../../functions/artifacts/keys.ts';
+import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { promoteArtifact } from '../../functions/artifacts/promote-artifact.ts';
 import { retireArtifact } from '../../functions/artifacts/retire-artifact.ts';
 import { revokeArtifact } from '../../functions/artifacts/revoke-artifact.ts';
 import { rollBackArtifact } from '../../functions/artifacts/roll-back-artifact.ts';
 import { verifyArtifact } from '../../functions/artifacts/verify-artifact.ts';
 import { handler as verifyForPromotion } from '../../functions/artifacts/verify-for-promotion.ts';
-import { handler as advance } from '../../functions/promotion/advance-promotion.ts';
+import { subjectOfPromotion as subjectOfArtifact } from '../../functions/artifacts/artifact-promotion.ts';
+import { handler as stepOfArtifact } from '../../functions/artifacts/run-promotion-step.ts';
+import { handler as stepOfVersion } from '../../functions/catalog/run-promotion-step.ts';
+import { subjectOfPromotion as subjectOfVersion } from '../../functions/catalog/version-promotion.ts';
 import { answerSmoke } from '../../functions/catalog/answer-smoke.ts';
-import type { App, VersionStatus } from '../../functions/catalog/app.ts';
+import type { App } from '../../functions/catalog/app.ts';
+import { FOLLOWING, type Status } from '../../functions/promotion/status.ts';
 import { handler as checkVersion } from '../../functions/manifests/check-version.ts';
 import { deprecateVersion } from '../../functions/catalog/deprecate-version.ts';
-import { findRelease } from '../../functions/catalog/find-release.ts';
+import { findRelease } from '../../functions/catalog/release-store.ts';
 import { appKey, versionKey } from '../../functions/catalog/keys.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { type Rank, SUFFICIENT } from '../../functions/catalog/readiness.ts';
-import { handler as requestSmoke } from '../../functions/catalog/request-smoke.ts';
 import { rollBackVersion } from '../../functions/catalog/roll-back-version.ts';
-import { FOLLOWING } from '../../functions/catalog/transition.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
@@ -79,23 +81,24 @@ const workOnVersion: Act = async ({ version }) => {
 
 async function stepOf({ subject, operation_id, step }: Promotion): Promise<unknown> {
   const told = { subject, operation_id };
+  const runStep = subject.kind === 'version' ? stepOfVersion : stepOfArtifact;
   switch (step) {
     case 'verifying':
       return verifyForPromotion(told);
     case 'checking':
       await checkVersion(told);
-      return requestSmoke({ ...told, task_token: newId() });
+      return runStep({ run: 'request_smoke', ...told, task_token: newId() });
     case 'awaiting_smoke':
       return world.askAny(answerSmoke, subject, { verdict: 'passed' });
     case 'smoke_answered':
     case 'staging':
-      return advance({ ...told, to: 'staged' });
+      return runStep({ run: 'advance', ...told, to: 'staged' });
     case 'beginning_canary':
-      return advance({ ...told, to: 'canary' });
+      return runStep({ run: 'advance', ...told, to: 'canary' });
     case 'baking':
-      return advance({ ...told, to: 'active' });
+      return runStep({ run: 'advance', ...told, to: 'active' });
     default:
-      return advance({ ...told, to: 'retired' });
+      return runStep({ run: 'advance', ...told, to: 'retired' });
   }
 }
 
@@ -142,7 +145,7 @@ const isAnswer = (error: unknown): boolean =>
 
 interface Seen {
   lifecycle: LifecycleState;
-  status: VersionStatus;
+  status: Status;
   isRevoked: boolean;
 }
 
@@ -301,7 +304,7 @@ describe('a revocation', () => {
       trust_state: isNew ? 'unverified' : 'verified',
     });
     const { operation_id } = await world.ask(promoteArtifact, artifact, { ...REASON, target: 'active' });
-    const told = { subject: { kind: 'artifact', artifact_id: artifact.id }, operation_id };
+    const told = { subject: subjectOfArtifact(artifact.id), operation_id };
     if (!isNew) await verifyForPromotion(told);
     expect((await world.find(artifact)).promotion?.step).toBe(step);
     return { artifact, told };
@@ -314,7 +317,7 @@ describe('a revocation', () => {
     ['activation', 'canary', 'baking', 'active'],
   ] as const)('wins over a %s that began before it and lands after it', async (_, from, step, to) => {
     const { artifact, told } = await running(from, step);
-    const call = () => (to ? advance({ ...told, to }) : verifyForPromotion(told));
+    const call = () => (to ? stepOfArtifact({ run: 'advance', ...told, to }) : verifyForPromotion(told));
     expect(await meanwhile(call, revoke(artifact))).toBe('artifact.revoked');
     expect((await world.find(artifact)).artifact).toMatchObject({
       lifecycle_state: from,
@@ -336,7 +339,7 @@ describe('a revocation', () => {
 
   test('that began before a step and lands after it wins all the same', async () => {
     const { artifact, told } = await running('canary', 'baking');
-    await meanwhile(revoke(artifact), () => advance({ ...told, to: 'active' }));
+    await meanwhile(revoke(artifact), () => stepOfArtifact({ run: 'advance', ...told, to: 'active' }));
     expect((await world.find(artifact)).artifact).toMatchObject({
       lifecycle_state: 'active',
       trust_state: 'revoked',
@@ -354,10 +357,10 @@ describe('a revocation', () => {
     const version = await releaseVersion({ owner, slug, digest, artifact: null, status: 'canary' });
     const scene = { artifact, version };
     const { operation_id } = await world.askAny(publishVersion, version, { ...REASON, bake_seconds: 0 });
-    const subject = { kind: 'version', app_slug: slug, version: version.version };
-    const step = { subject, operation_id, to: 'active' };
-    expect(await meanwhile(() => advance(step), revoke(artifact))).toBe('version.artifacts_unready');
+    const subject = subjectOfVersion(slug, version.version);
+    const step = { run: 'advance', subject, operation_id, to: 'active' };
+    expect(await meanwhile(() => stepOfVersion(step), revoke(artifact))).toBe('version.artifacts_unready');
     expect(await look(scene)).toMatchObject({ status: 'canary', isRevoked: true });
-    await expect(advance(step)).rejects.toMatchObject({ code: 'version.artifacts_unready' });
+    await expect(stepOfVersion(step)).rejects.toMatchObject({ code: 'version.artifacts_unready' });
   });
 });

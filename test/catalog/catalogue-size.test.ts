@@ -2,13 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { App, VersionEntry } from '../../functions/catalog/app.ts';
 import { planEntitlement } from '../../functions/catalog/entitlement.ts';
-import {
-  appKey,
-  catalogHeadKey,
-  orgEntitlementsKey,
-  projectEntitlementsKey,
-  versionKey,
-} from '../../functions/catalog/keys.ts';
+import { appKey, catalogHeadKey, entitlementsKey, versionKey } from '../../functions/catalog/keys.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { controlTable, type Item } from '../../functions/platform/data/table.ts';
@@ -72,8 +66,7 @@ async function seed(): Promise<void> {
   await write([
     ...apps.flatMap((app) => [{ ...appKey(app.slug), ...app }, ...versionRows(app)]),
     { ...catalogHeadKey(), revision: APPS },
-    { ...projectEntitlementsKey(place.project.id), app_count: ENTITLED, ...says },
-    { ...orgEntitlementsKey(place.org.id), app_count: ENTITLED, ...says },
+    ...[place.project, place.org].map(({ id }) => ({ ...entitlementsKey(id), app_count: ENTITLED, ...says })),
   ]);
 }
 

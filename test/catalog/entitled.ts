@@ -1,5 +1,5 @@
 import type { App } from '../../functions/catalog/app.ts';
-import { saveApp } from '../../functions/catalog/app-store.ts';
+import { saveApp } from '../../functions/catalog/save-release.ts';
 import { planEntitlement, type PutEntitlement } from '../../functions/catalog/entitlement.ts';
 import { saveEntitlement } from '../../functions/catalog/entitlement-store.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
@@ -12,7 +12,7 @@ export async function entitle(
   says: PutEntitlement = { enabled: true },
 ): Promise<void> {
   const entry = planEntitlement(undefined, says, 'user:somebody', new Date());
-  await commit(saveEntitlement(place, slug, undefined, entry, undefined));
+  await commit([saveEntitlement(place, slug, undefined, entry, undefined)]);
 }
 
 /** An app of the platform with one active version, or whatever is said instead. */

@@ -1,19 +1,19 @@
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { artifactKey } from '../../functions/artifacts/keys.ts';
+import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { repositoryOf } from '../../functions/storage/repository.ts';
-import type { VersionStatus } from '../../functions/catalog/app.ts';
-import { decideMove, type Standing } from '../../functions/catalog/decide-move.ts';
+import type { Status } from '../../functions/promotion/status.ts';
+import { decideMove } from '../../functions/catalog/decide-move.ts';
 import { digestManifest } from '../../functions/manifests/digest-manifest.ts';
-import { findRelease } from '../../functions/catalog/find-release.ts';
+import { findAnyRelease, findRelease } from '../../functions/catalog/release-store.ts';
 import { type Promotion } from '../../functions/promotion/promotion.ts';
-import { promotableVersion } from '../../functions/catalog/promotable-version.ts';
+import { promotableVersion } from '../../functions/catalog/version-kind.ts';
 import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
 import { advance, awaitSmoke } from '../../functions/promotion/promotion-steps.ts';
-import { findPromotion, savePromotion } from '../../functions/promotion/promotion-store.ts';
+import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
 import { planRegistration } from '../../functions/manifests/registration.ts';
 import { saveRegistration } from '../../functions/manifests/registration-store.ts';
 import { requireManifest } from '../../functions/manifests/sent-manifest.ts';
-import type { Move } from '../../functions/catalog/transition.ts';
+import type { Release, VersionMove } from '../../functions/catalog/transition.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
@@ -31,7 +31,7 @@ interface Wanted {
   slug?: string;
   owner?: Project;
   version?: string;
-  status?: Exclude<VersionStatus, 'retired'>;
+  status?: Exclude<Status, 'retired'>;
   /** Of its one artifact. */
   digest?: string;
   /** As that is registered; nothing where it is not. */
@@ -48,7 +48,7 @@ export async function releaseVersion(wanted: Wanted = {}): Promise<Version> {
   const { digest = DIGEST } = wanted;
   const artifacts = [{ name: 'runtime', artifact_kind: 'oci', repository, digest }];
   const manifest = requireManifest(sampleManifest({ slug }, { version: number, artifacts }));
-  const standing = await findPromotion(manifest.app.slug, manifest.version.version);
+  const standing = await findAnyRelease({ app_slug: manifest.app.slug, version: manifest.version.version });
   const by = {
     actor: 'user:somebody',
     ...(owner && { owner: { org_id: owner.org_id, project_id: owner.id } }),
@@ -57,7 +57,7 @@ export async function releaseVersion(wanted: Wanted = {}): Promise<Version> {
   await commit(saveRegistration(standing, planned, manifest));
   if (wanted.artifact !== null) await registerArtifacts(owner ?? NOBODY, planned.version, wanted.artifact);
 
-  const path: Move[] = [
+  const path: VersionMove[] = [
     { to: 'staged' },
     { to: 'canary', audience: { percent: 10, project_ids: [] } },
     { to: 'active' },
@@ -69,7 +69,7 @@ export async function releaseVersion(wanted: Wanted = {}): Promise<Version> {
   return release.version;
 }
 
-async function make(release: Standing, move: Move): Promise<Standing> {
+async function make(release: Release, move: VersionMove): Promise<Release> {
   const now = new Date();
   const promotion = promotionFor(release, move, now);
   await commit(decideMove(release, move, promotion, now).decision.writes);
@@ -77,7 +77,7 @@ async function make(release: Standing, move: Move): Promise<Standing> {
 }
 
 /** What is in canary, or came through one, has a promotion that tells of it. */
-function promotionFor(release: Standing, { to }: Move, now: Date): Promotion | undefined {
+function promotionFor(release: Release, { to }: VersionMove, now: Date): Promotion | undefined {
   if (to !== 'canary' && to !== 'active') return undefined;
   const planned = planPromotion(promotableVersion(release), { target: to }, requestAt(now));
   return advance(planned, to, now);

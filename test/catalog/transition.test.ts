@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { type App, VERSION_STATUSES, type VersionStatus } from '../../functions/catalog/app.ts';
+import type { App } from '../../functions/catalog/app.ts';
+import { artifactKind } from '../../functions/artifacts/artifact-kind.ts';
+import { versionKind } from '../../functions/catalog/version-kind.ts';
+import type { Kind } from '../../functions/promotion/kind.ts';
+import { FOLLOWING, type Status, STATUSES } from '../../functions/promotion/status.ts';
 import { isFailing, tallyOf } from '../../functions/promotion/canary-guard.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
-import { requireGates } from '../../functions/promotion/promotion-steps.ts';
 import { requireBound, requireReady } from '../../functions/catalog/readiness.ts';
 import {
   auditMove,
-  FOLLOWING,
-  type Move,
   moveVersion,
+  type VersionMove,
   VersionMoved,
 } from '../../functions/catalog/transition.ts';
 import type { Version } from '../../functions/catalog/version.ts';
@@ -16,7 +18,7 @@ import type { Version } from '../../functions/catalog/version.ts';
 const now = new Date('2026-11-16T04:00:00.000Z');
 const later = '2026-11-23T04:00:00.000Z';
 
-function release(status: VersionStatus, change: Partial<Version> = {}): { app: App; version: Version } {
+function release(status: Status, change: Partial<Version> = {}): { app: App; version: Version } {
   const version: Version = {
     app_slug: 'sample',
     version: '2.0.0',
@@ -51,7 +53,7 @@ function release(status: VersionStatus, change: Partial<Version> = {}): { app: A
 }
 
 const audience = { percent: 10, project_ids: ['0199aaaa-0000-7000-8000-00000000000a'] };
-const MOVES: Record<Exclude<VersionStatus, 'draft'>, Move> = {
+const MOVES: Record<Exclude<Status, 'draft'>, VersionMove> = {
   staged: { to: 'staged' },
   canary: { to: 'canary', audience },
   active: { to: 'active' },
@@ -68,12 +70,12 @@ const DRAWN = new Set([
   'deprecated → retired',
 ]);
 
-const pairs = VERSION_STATUSES.flatMap((from) => VERSION_STATUSES.map((to) => ({ from, to })));
+const pairs = STATUSES.flatMap((from) => STATUSES.map((to) => ({ from, to })));
 
 describe('a version', () => {
   test.each(pairs)('that is $from may become $to only if that is drawn', ({ from, to }) => {
     const isDrawn = DRAWN.has(`${from} → ${to}`);
-    expect((FOLLOWING[from] as readonly VersionStatus[]).includes(to)).toBe(isDrawn);
+    expect((FOLLOWING[from] as readonly Status[]).includes(to)).toBe(isDrawn);
     if (to === 'draft') return;
     const move = () => moveVersion(release(from), MOVES[to], now);
     if (!isDrawn) return expect(move).toThrow(expect.objectContaining({ code: 'version.wrong_status' }));
@@ -185,9 +187,8 @@ describe('no gate is skipped, however the workflow came to ask', () => {
   const at = now.toISOString();
   const lint = { verdict: 'passed' as const, at, problems: [] };
   const smoke = { verdict: 'passed', at, by: 'user:somebody', notes: '' } as const;
-  const requiring =
-    (subject: object, gates: Promotion['gates'], to: Parameters<typeof requireGates>[1]) => () =>
-      requireGates({ subject, gates } as Promotion, to);
+  const requiring = (kind: Kind, gates: Promotion['gates'], to: Promotion['target']) => () =>
+    kind.requireGates({ gates } as Promotion, to);
 
   test.each<[string, Promotion['gates'], string]>([
     ['was not checked', { smoke }, 'manifest.invalid'],
@@ -195,8 +196,8 @@ describe('no gate is skipped, however the workflow came to ask', () => {
     ['nobody has run', { lint }, 'promotion.not_waiting'],
     ['failed when it was run', { lint, smoke: { ...smoke, verdict: 'failed' } }, 'promotion.not_waiting'],
   ])('a version that %s is not staged', (_, gates, code) => {
-    expect(requiring({ kind: 'version' }, gates, 'staged')).toThrow(expect.objectContaining({ code }));
-    expect(requiring({ kind: 'version' }, { lint, smoke }, 'staged')).not.toThrow();
+    expect(requiring(versionKind, gates, 'staged')).toThrow(expect.objectContaining({ code }));
+    expect(requiring(versionKind, { lint, smoke }, 'staged')).not.toThrow();
   });
 
   test.each(['staged', 'canary', 'active'] as const)(
@@ -205,10 +206,10 @@ describe('no gate is skipped, however the workflow came to ask', () => {
       const refused = { verification: { verdict: 'refused', at } } as const;
       const verified = { verification: { verdict: 'verified', at } } as const;
       for (const gates of [{}, refused])
-        expect(requiring({ kind: 'artifact' }, gates, to)).toThrow(
+        expect(requiring(artifactKind, gates, to)).toThrow(
           expect.objectContaining({ code: 'artifact.untrusted' }),
         );
-      expect(requiring({ kind: 'artifact' }, verified, to)).not.toThrow();
+      expect(requiring(artifactKind, verified, to)).not.toThrow();
     },
   );
 });

@@ -5,7 +5,9 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { artifactKey, dueKey, intentKey } from '../../functions/artifacts/keys.ts';
+import { artifactKey } from '../../functions/catalog/artifact-id.ts';
+import { dueKey } from '../../functions/artifacts/keys.ts';
+import { intentKey } from '../../functions/publishing/keys.ts';
 import type { Key } from '../../functions/platform/data/table.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
 import { signDescriptor } from '../../sdk/notation.ts';
@@ -46,7 +48,7 @@ const read = (): Promise<Artifact> => done('GET', `${artifacts()}/${artifact.id}
 
 /** Runs it as its schedule would. */
 async function invoke(name: string): Promise<void> {
-  const FunctionName = `GpuaasPlatform-artifacts-${name}`;
+  const FunctionName = `GpuaasPlatform-${name}`;
   const { FunctionError } = await new LambdaClient(operator).send(new InvokeCommand({ FunctionName }));
   expect(FunctionError).toBeUndefined();
 }
@@ -95,7 +97,7 @@ test('an artifact whose signer is revoked loses its trust at the next run', asyn
   expect(artifact.trust_state).toBe('verified');
   const { fingerprint } = artifact.verification.signer;
   await done('PUT', `${TRUST}/revoked-certificates/${fingerprint}`, { ...ADMIN, body: { reason: 'Lost' } });
-  await invoke('care-for-artifacts');
+  await invoke('retention-maintain-artifacts');
   expect(await read()).toMatchObject({
     trust_state: 'unverified',
     verification: { fault: { code: 'chain.revoked' } },
@@ -105,18 +107,19 @@ test('an artifact whose signer is revoked loses its trust at the next run', asyn
 test('an old draft is forgotten, and an intent nobody used ends', async () => {
   await age(artifactKey(artifact.id), 'created_at');
   await age(dueKey(artifact.id), 'gsi1sk');
-  await age(intentKey(place.project_id, intent.id), 'gsi1sk', 'open_until');
-  await invoke('care-for-artifacts');
+  await age(intentKey(intent.id), 'gsi1sk', 'open_until');
+  await invoke('retention-maintain-artifacts');
+  await invoke('publishing-expire-intents');
   expect((await call('GET', `${artifacts()}/${artifact.id}`, ADMIN)).status).toBe(404);
   const audit = `/api/v1/projects/${place.project_id}/audit?action=artifacts.intent.expire`;
   expect((await done<{ items: unknown[] }>('GET', audit, ADMIN)).items).toMatchObject([
-    { subject: `publish_intent:${intent.id}`, actor: 'platform:artifact-care' },
+    { subject: `publish_intent:${intent.id}`, actor: 'platform:intent-expiry' },
   ]);
 });
 
 test('a sweep can read every repository, and removes nothing that came today', async () => {
-  await invoke('sweep-artifacts');
-  const log = readFileSync(join(dataDir, 'logs', 'GpuaasPlatform-artifacts-sweep-artifacts.log'), 'utf8');
+  await invoke('retention-sweep-repositories');
+  const log = readFileSync(join(dataDir, 'logs', 'GpuaasPlatform-retention-sweep-repositories.log'), 'utf8');
   expect(log).not.toContain('"level":"error"');
   const garbage = await done<{ items: { item_count: number }[] }>('GET', `${TRUST}/garbage`, ADMIN);
   expect(garbage.items.length).toBeGreaterThan(0);

@@ -16,8 +16,8 @@ const requestId = newId();
 
 /** Everything that leaves a line on the way of a self-test, from the request to the last push. */
 const ON_THE_WAY = [
-  'relay-dispatch-events',
-  'relay-relay-events',
+  'events-dispatch-events',
+  'events-relay-events',
   'selftest-answer-selftest',
   'selftest-api',
   'selftest-dispatch-selftest',

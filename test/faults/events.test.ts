@@ -210,7 +210,7 @@ test('what the stream never told is finished by the sweep', async () => {
   );
   expect(plain).toBeDefined();
   const { FunctionError, Payload } = await lambda.send(
-    new InvokeCommand({ FunctionName: 'GpuaasPlatform-relay-sweep-outbox', Payload: '{}' }),
+    new InvokeCommand({ FunctionName: 'GpuaasPlatform-events-sweep-outbox', Payload: '{}' }),
   );
   expect([FunctionError, Payload && Buffer.from(Payload).toString()]).toEqual([undefined, 'null']);
   expect(await rows.head(place)).toEqual({ sequence: 2, relayed: 2 });

@@ -43,7 +43,7 @@ const ONLY_ON_FAILURE = [
   // A run that ends well is not ended by these.
   /^Selftest(Answer|Reactions).* dynamodb:PutItem/,
   // The kernel's: the test calls with AWS credentials, once, and needs neither facts nor an earlier receipt.
-  /^SelftestApi.* (kms:GetPublicKey|dynamodb:BatchGetItem|dynamodb:GetItem .*RECEIPT#)/,
+  /^SelftestApi.* (dynamodb:BatchGetItem|dynamodb:GetItem .*RECEIPT#)/,
 ];
 // A poll that was under way when the grant went still brings one message.
 const TOO_LATE = /sqs:ReceiveMessage/;

@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  ScanCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { ScopedProject } from '../../functions/platform/scope.ts';
 import { type Context, createContext } from '../../functions/platform/context.ts';
 import type { Endpoint, Reply } from '../../functions/platform/http/endpoint.ts';
@@ -98,6 +104,9 @@ export async function openSigningWorld() {
     },
     async put(item: Record<string, unknown>): Promise<void> {
       await client.send(new PutCommand({ TableName, Item: item }));
+    },
+    async remove(key: { pk: string; sk: string }): Promise<void> {
+      await client.send(new DeleteCommand({ TableName, Key: key }));
     },
     async items(prefix: string): Promise<Record<string, unknown>[]> {
       const { Items = [] } = await client.send(

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createServiceAccount } from '../../functions/identity/create-service-account.ts';
 import { getJwks } from '../../functions/identity/get-jwks.ts';
 import { getOpenidConfiguration } from '../../functions/identity/get-openid-configuration.ts';
@@ -39,6 +39,71 @@ const kidOf = (token: string) =>
 
 const use = (token: string) =>
   codeOf(authorize(`Bearer ${token}`, 'signed_in', 'GET /api/v1/me', {}, () => world.clock.now));
+
+const row = { pk: 'SIGNING', sk: 'KEYS' };
+
+describe('the keys that verify', () => {
+  // What is remembered of the test before has passed.
+  beforeEach(() => world.pass(5));
+
+  test('are put into the table with the first token, also by callers that race', async () => {
+    const tokens = await Promise.all(Array.from({ length: 5 }, mint));
+    for (const token of tokens) expect(await use(token)).toBe('no refusal');
+    const [first, second] = await kids();
+    expect(await world.get(row)).toEqual({
+      ...row,
+      active_key_id: first,
+      version: 0,
+      public_keys: [expect.objectContaining({ kid: first }), expect.objectContaining({ kid: second })],
+    });
+  });
+
+  test('are found at once where it is remembered that there were none', async () => {
+    const token = await mint();
+    const state = await world.get(row);
+    await world.remove(row);
+    world.pass(5);
+    expect(await use(token)).toBe('auth.invalid');
+    await world.put({ ...row, ...state });
+    expect(await use(token)).toBe('no refusal');
+  });
+
+  test('are missing from a row of an older version: nothing verifies until the next token is signed', async () => {
+    const token = await mint();
+    const { public_keys, ...older } = (await world.get(row)) as Record<string, unknown>;
+    await world.put({ ...row, ...older });
+    world.pass(5);
+    expect(await use(token)).toBe('auth.invalid');
+    const next = await mint();
+    expect([await use(next), await use(token)]).toEqual(['no refusal', 'no refusal']);
+    expect(await world.get(row)).toEqual({ ...row, ...older, public_keys });
+  });
+
+  test('cost no request to KMS, and one to DynamoDB together with all a call needs, which is none when warm', async () => {
+    const token = await mint();
+    world.pass(5);
+    const [requests, kmsRequests] = [world.requests(), world.kmsRequests()];
+    expect(await use(token)).toBe('no refusal');
+    expect(world.requests() - requests).toBe(1);
+    expect(await use(token)).toBe('no refusal');
+    expect([world.requests() - requests, world.kmsRequests() - kmsRequests]).toEqual([1, 0]);
+  });
+
+  test('let a forged token make a warm function read nobody’s row, and once the keys where it names another', async () => {
+    const token = await mint();
+    expect(await use(token)).toBe('no refusal');
+    const [header = '', claims = '', signature = ''] = token.split('.');
+    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object;
+    const somebody = encode({ ...decode(claims), sub: 'sa:0199ffff-0000-7000-8000-000000000000' });
+    const stranger = encode({ ...decode(header), kid: 'another' });
+    const requests = world.requests();
+    expect(await use(`${header}.${somebody}.${signature}`)).toBe('auth.invalid');
+    expect(world.requests() - requests).toBe(0);
+    expect(await use(`${stranger}.${somebody}.${signature}`)).toBe('auth.invalid');
+    expect(world.requests() - requests).toBe(1);
+  });
+});
 
 describe('published', () => {
   test('both keys stand in the list, which may be cached, and any JOSE library verifies a token with it', async () => {
@@ -99,15 +164,23 @@ describe('rotation, from the first on', () => {
     expect(await world.items('OUTBOX#platform')).toMatchObject([
       { event: { type: 'identity.signing_key.rotated' } },
     ]);
-    expect(await world.get({ pk: 'SIGNING', sk: 'KEYS' })).toMatchObject({ version: 1 });
+    const [first, second] = await kids();
+    expect(await world.get(row)).toMatchObject({
+      active_key_id: second,
+      version: 1,
+      public_keys: [{ kid: first }, { kid: second }],
+    });
   });
 
   test('the key before signs on until every warm function knows of the next', async () => {
     const [first, second] = await kids();
-    world.pass(6);
-    expect(kidOf(await mint())).toBe(first);
-    world.pass(4);
-    expect(kidOf(await mint())).toBe(second);
+    for (let second = 0; second < 10; second += 1) {
+      const token = await mint();
+      expect([kidOf(token), await use(token)]).toEqual([first, 'no refusal']);
+      world.pass(1);
+    }
+    const token = await mint();
+    expect([kidOf(token), await use(token)]).toEqual([second, 'no refusal']);
   });
 
   test('tokens of the key before are good until they expire', async () => {
@@ -131,7 +204,7 @@ describe('rotation, from the first on', () => {
     world.pass(10);
     const first = await rotate('second-rotation');
     expect(await rotate('second-rotation')).toEqual(first);
-    expect(await world.get({ pk: 'SIGNING', sk: 'KEYS' })).toMatchObject({ version: 2 });
+    expect(await world.get(row)).toMatchObject({ version: 2 });
   });
 
   test('a key that was rotated out is refused, whatever it signs', async () => {
@@ -141,7 +214,7 @@ describe('rotation, from the first on', () => {
     expect(kidOf(token)).toBe(first);
     expect(await use(token)).toBe('no refusal');
     // As after a rotation in an emergency: the state says that nothing of the other key is believed.
-    const state = (await world.get({ pk: 'SIGNING', sk: 'KEYS' })) as Record<string, unknown>;
+    const state = (await world.get(row)) as Record<string, unknown>;
     const [, second] = await kids();
     await world.put({ ...state, active_key_id: second, overlap_until: world.clock.now.toISOString() });
     world.pass(5);

@@ -6,10 +6,10 @@ import { disableServiceAccount } from '../../functions/identity/disable-service-
 import { mintToken } from '../../functions/identity/mint-token.ts';
 import { rotateServiceAccountKey } from '../../functions/identity/rotate-service-account-key.ts';
 import { rawSignature } from '../../functions/identity/sign-token.ts';
+import { type PlatformKey, platformKeys } from '../../functions/identity/signing-keys.ts';
 import { authorize } from '../../functions/platform/auth/authorize.ts';
 import { kms } from '../../functions/platform/clients.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
-import { type PlatformKey, platformKeys } from '../../functions/platform/auth/token-keys.ts';
 import { openTokenIssuer, type TokenIssuer } from '../platform/token-issuer.ts';
 import { ISSUER, openSigningWorld, project, type SigningWorld } from './signing-world.ts';
 import {
@@ -55,6 +55,7 @@ beforeAll(async () => {
     rotated_at: '2026-01-01T00:00:00.000Z',
     overlap_until: '2026-01-01T01:00:00.000Z',
     version: 2,
+    public_keys: keys.map(({ publicKey }) => publicKey),
   });
 });
 
@@ -141,7 +142,7 @@ const ownToken = (key: PlatformKey, kid = key.kid) =>
       project_id: project.id,
       org_id: project.org_id,
     }),
-    { publicKey: createPublicKey({ key: key.jwk, format: 'jwk' }), sign: signWith(key) },
+    { publicKey: createPublicKey({ key: key.publicKey, format: 'jwk' }), sign: signWith(key) },
   );
 
 const personToken = (issuer: TokenIssuer, sign: Genuine['sign']) =>

@@ -54,7 +54,7 @@ const partitionsOf = ({ Condition }: Statement) =>
   Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [];
 
 describe('what the event catalogue says of reactions', () => {
-  test.each(['relay-dispatch-events', 'relay-sweep-outbox'])('%s goes by', (name) => {
+  test.each(['events-dispatch-events', 'events-sweep-outbox'])('%s goes by', (name) => {
     const { Variables } = functionNamed(name).Properties.Environment;
     const text = rendered(Variables.REACTION_QUEUES);
     expect(JSON.stringify(Variables).length).toBeLessThan(ENVIRONMENT_CHARACTERS_MAX);
@@ -67,7 +67,7 @@ describe('what the event catalogue says of reactions', () => {
   });
 
   test('wakes the dispatcher, and nothing else does', () => {
-    const dispatcher = functionNamed('relay-dispatch-events');
+    const dispatcher = functionNamed('events-dispatch-events');
     const [pattern = ''] = ofType(platform, 'AWS::Lambda::EventSourceMapping')
       .filter(([, { Properties }]) => platform[Properties.FunctionName.Ref] === dispatcher)
       .map(([, { Properties }]) => Properties.FilterCriteria.Filters[0].Pattern as string);
@@ -139,7 +139,7 @@ describe('the relay', () => {
     });
     const files = Object.keys(metafile.inputs).filter((file) => file.startsWith('functions/'));
     const folders = files.map((file) => file.split('/')[1] ?? '');
-    expect([...new Set(folders)].sort()).toEqual(['platform', 'relay', 'socket']);
+    expect([...new Set(folders)].sort()).toEqual(['events', 'platform']);
     expect(folders.filter((folder) => folder !== 'platform').length).toBeLessThanOrEqual(20);
     expect(files.length).toBeLessThanOrEqual(40);
   });

@@ -194,8 +194,8 @@ describe('every consumer', () => {
       }));
     expect(new Set(readers.map(({ stream }) => stream)).size).toBe(1);
     expect(readers.map(({ name }) => name).sort()).toEqual([
-      'GpuaasPlatform-relay-dispatch-events',
-      'GpuaasPlatform-relay-relay-events',
+      'GpuaasPlatform-events-dispatch-events',
+      'GpuaasPlatform-events-relay-events',
     ]);
   });
 

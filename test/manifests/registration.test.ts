@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSIONS_MAX } from '../../functions/catalog/app.ts';
 import { digestManifest } from '../../functions/manifests/digest-manifest.ts';
-import { appKey, catalogHeadKey, promotionKey, versionKey } from '../../functions/catalog/keys.ts';
+import { appKey, catalogHeadKey, versionKey } from '../../functions/catalog/keys.ts';
+import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
+import { promotionKey } from '../../functions/promotion/keys.ts';
 import { readManifest } from '../../functions/manifests/manifest.ts';
 import { planRegistration } from '../../functions/manifests/registration.ts';
 import { saveRegistration } from '../../functions/manifests/registration-store.ts';
@@ -269,7 +271,7 @@ describe('a version that is registered again', () => {
   test('is refused while a promotion of it runs, and taken again when that has ended', async () => {
     const sent = sampleManifest();
     await world.done(register(sent));
-    const key = promotionKey(slugOf(sent), '1.0.0');
+    const key = promotionKey(subjectOfPromotion(slugOf(sent), '1.0.0'));
     await world.world.put({ ...key, status: 'running' });
     expect((await register(sent)).body['code']).toBe('promotion.in_progress');
     await world.world.put({ ...key, status: 'failed' });
@@ -301,9 +303,9 @@ describe('a version that is registered again', () => {
     const by = { actor: 'user:somebody' };
     const planned = planRegistration(manifest, digestManifest(manifest), registered, by, new Date());
     const writing = () => commit(saveRegistration(registered, planned, manifest));
-    await world.world.put({ ...promotionKey(slug, '1.0.0'), status: 'running' });
+    await world.world.put({ ...promotionKey(subjectOfPromotion(slug, '1.0.0')), status: 'running' });
     await expect(writing()).rejects.toMatchObject({ name: 'Conflict' });
-    await world.world.put({ ...promotionKey(slug, '1.0.0'), status: 'succeeded' });
+    await world.world.put({ ...promotionKey(subjectOfPromotion(slug, '1.0.0')), status: 'succeeded' });
     await world.world.set(versionKey(slug, '1.0.0'), 'status', 'staged');
     await expect(writing()).rejects.toMatchObject({ name: 'Conflict' });
     await world.world.set(versionKey(slug, '1.0.0'), 'status', 'draft');

@@ -25,8 +25,11 @@ export const lib: Mutant[] = [
   {
     what: 'every function that answers requests may sign tokens, of whomever it likes',
     file: 'lib/kernel.ts',
-    from: "actions: ['kms:GetPublicKey'],",
-    to: "actions: ['kms:GetPublicKey', 'kms:Sign'],",
+    from: `    this.grantTell(fn);
+`,
+    to: `    this.grantTell(fn);
+    this.grantSign(fn);
+`,
     noticedBy: ['test/lib/grants.test.ts'],
   },
   {

@@ -4,8 +4,8 @@ export const platform: Mutant[] = [
   {
     what: 'what authorization remembers never expires, so a disabled account works for ever',
     file: 'functions/platform/auth/authorization-cache.ts',
-    from: 'fact !== undefined && nowMs - fact.loadedAtMs < keptMs()',
-    to: 'fact !== undefined',
+    from: 'entry !== undefined && nowMs - entry.loadedAtMs < keptMs()',
+    to: 'entry !== undefined',
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
@@ -18,7 +18,7 @@ export const platform: Mutant[] = [
   {
     what: 'what was just given is refused for seconds, because a refusal rests on what is remembered',
     file: 'functions/platform/auth/authorize.ts',
-    from: `    facts.forget(keys);
+    from: `    authorizationCache.forget(keys);
 `,
     to: '',
     noticedBy: ['test/platform/authority.test.ts'],
@@ -35,6 +35,20 @@ export const platform: Mutant[] = [
     file: 'functions/platform/auth/authorize.ts',
     from: 'token.keyId !== undefined && !isLiveKey(token.keyId, signing, now())',
     to: 'token.keyId === undefined && !isLiveKey(token.keyId, signing, now())',
+    noticedBy: ['test/identity/signing.test.ts'],
+  },
+  {
+    what: 'the first token of a key is refused for seconds, because that the key was unknown is remembered',
+    file: 'functions/platform/auth/token-keys.ts',
+    from: 'if (known || !isRemembered) return known;',
+    to: 'return known;',
+    noticedBy: ['test/identity/signing.test.ts'],
+  },
+  {
+    what: 'a forged token makes a warm function read the row of whomever it names',
+    file: 'functions/platform/auth/token-keys.ts',
+    from: 'if (!isRemembered) await authorizationCache.read(rows, now);',
+    to: 'await authorizationCache.read(rows, now);',
     noticedBy: ['test/identity/signing.test.ts'],
   },
   {
@@ -271,9 +285,30 @@ export const platform: Mutant[] = [
   {
     what: 'an unknown error shows its message to the caller',
     file: 'functions/platform/http/problem.ts',
-    from: '...(refusal?.detail && { detail: refusal.detail })',
+    from: '...(detail && { detail })',
     to: '...(error instanceof Error && { detail: error.message })',
     noticedBy: ['test/platform/problem.test.ts'],
+  },
+  {
+    what: 'work that outlasts its function is taken for done',
+    file: 'functions/platform/edge/deadline.ts',
+    from: 'throw late();',
+    to: 'return undefined as never;',
+    noticedBy: ['test/platform/edge.test.ts'],
+  },
+  {
+    what: 'the gateway gives up on a function that has more time, and no answer of ours comes',
+    file: 'functions/platform/edge/deadline.ts',
+    from: 'Math.min(left(), begunMs + patienceMs - Date.now())',
+    to: 'Math.max(left(), begunMs + patienceMs - Date.now())',
+    noticedBy: ['test/platform/edge.test.ts'],
+  },
+  {
+    what: 'a function ends without an answer when admission hangs',
+    file: 'functions/platform/edge/admission.ts',
+    from: 'await inTime(context, admit(context.ctx, event, context.headers))',
+    to: 'await admit(context.ctx, event, context.headers)',
+    noticedBy: ['test/platform/edge.test.ts'],
   },
   {
     what: 'a workflow does not try again what may succeed in a moment',

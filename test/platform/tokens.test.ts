@@ -25,7 +25,8 @@ afterAll(() => {
 beforeEach(async () => {
   vi.resetModules();
   const tokens = await import('../../functions/platform/auth/tokens.ts');
-  verify = (authorization) => tokens.verifyToken(authorization, now);
+  const noKey = () => Promise.resolve(undefined);
+  verify = async (authorization) => tokens.verifyToken(tokens.readToken(authorization), now, noKey);
   userIdOf = tokens.userIdOf;
   people.answer('keys');
 });

@@ -1,24 +1,22 @@
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { handler as advancePromotion } from '../../functions/promotion/advance-promotion.ts';
+import { handler as runStep } from '../../functions/catalog/run-promotion-step.ts';
 import { answerSmoke } from '../../functions/catalog/answer-smoke.ts';
-import { type App, VERSION_STATUSES, type VersionStatus } from '../../functions/catalog/app.ts';
+import type { App } from '../../functions/catalog/app.ts';
+import { FOLLOWING, type Status, STATUSES } from '../../functions/promotion/status.ts';
 import { handler as checkVersion } from '../../functions/manifests/check-version.ts';
 import { deprecateVersion } from '../../functions/catalog/deprecate-version.ts';
-import { handler as endPromotion } from '../../functions/catalog/end-promotion.ts';
-import { artifactKey } from '../../functions/artifacts/keys.ts';
-import { findRelease } from '../../functions/catalog/find-release.ts';
+import { artifactKey } from '../../functions/catalog/artifact-id.ts';
+import { findArtifactsOf, findRelease } from '../../functions/catalog/release-store.ts';
 import { observeInstance } from '../../functions/catalog/judge-canary.ts';
 import { versionKey } from '../../functions/catalog/keys.ts';
 import { promoteVersion } from '../../functions/catalog/promote-version.ts';
-import { findArtifactsOf } from '../../functions/promotion/promotion-store.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
-import { handler as requestSmoke } from '../../functions/catalog/request-smoke.ts';
+import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
 import { retireVersion } from '../../functions/catalog/retire-version.ts';
 import { boundIdOf } from '../../functions/catalog/readiness.ts';
 import { rollBackVersion } from '../../functions/catalog/roll-back-version.ts';
-import { FOLLOWING } from '../../functions/catalog/transition.ts';
 import { type ExpectedArtifact, subjectOfVersion, type Version } from '../../functions/catalog/version.ts';
 import { planProject } from '../../functions/identity/project.ts';
 import { InstanceFailed, InstanceRunning } from '../../functions/instances/instance-events.ts';
@@ -51,13 +49,12 @@ type Act = (scene: Scene) => Promise<unknown>;
 
 interface Scene {
   /** Where each version stood at first. */
-  first: Record<string, VersionStatus>;
+  first: Record<string, Status>;
   slug: string;
   place: string;
   find: (number: string) => ReturnType<typeof findRelease>;
 }
 
-const subjectOf = (app_slug: string, version: string) => ({ kind: 'version', app_slug, version });
 const number = fc.constantFrom(...NUMBERS);
 const REASON = { reason: 'Because.' };
 
@@ -112,21 +109,21 @@ const workOn =
     const { slug, find } = scene;
     const { promotion, version } = await find(number);
     if (promotion?.status !== 'running') return next(version)(scene);
-    const step = { subject: subjectOf(slug, number), operation_id: promotion.operation_id };
+    const step = { subject: subjectOfPromotion(slug, number), operation_id: promotion.operation_id };
     switch (promotion.step) {
       case 'checking':
         await checkVersion(step);
-        return requestSmoke({ ...step, task_token: newId() });
+        return runStep({ run: 'request_smoke', ...step, task_token: newId() });
       case 'awaiting_smoke':
         return ask(answerSmoke, 'ada', number, { verdict: 'passed' })(scene);
       case 'smoke_answered':
-        return advancePromotion({ ...step, to: 'staged' });
+        return runStep({ run: 'advance', ...step, to: 'staged' });
       case 'beginning_canary':
-        return advancePromotion({ ...step, to: 'canary' });
+        return runStep({ run: 'advance', ...step, to: 'canary' });
       case 'baking':
-        return advancePromotion({ ...step, to: 'active' });
+        return runStep({ run: 'advance', ...step, to: 'active' });
       default:
-        return advancePromotion({ ...step, to: 'retired' });
+        return runStep({ run: 'advance', ...step, to: 'retired' });
     }
   };
 
@@ -144,14 +141,15 @@ const stray = fc
   .map(({ number, to, isStale }): Act => async ({ slug, find }) => {
     const { promotion } = await find(number);
     const operation_id = isStale ? newId() : (promotion?.operation_id ?? newId());
-    return advancePromotion({ subject: subjectOf(slug, number), operation_id, to });
+    return runStep({ run: 'advance', subject: subjectOfPromotion(slug, number), operation_id, to });
   });
 
 const failure = number.map((number): Act => async ({ slug, find }) => {
   const { promotion } = await find(number);
   const operation_id = promotion?.operation_id ?? newId();
-  return endPromotion({
-    subject: subjectOf(slug, number),
+  return runStep({
+    run: 'fail',
+    subject: subjectOfPromotion(slug, number),
     operation_id,
     error: { Error: 'States.TaskFailed' },
   });
@@ -199,14 +197,7 @@ const use = fc.record({ number, isMore: fc.boolean() }).map(
 const artifact = fc
   .record({
     number,
-    lifecycle_state: fc.constantFrom<VersionStatus[]>(
-      'draft',
-      'staged',
-      'canary',
-      'active',
-      'active',
-      'active',
-    ),
+    lifecycle_state: fc.constantFrom<Status[]>('draft', 'staged', 'canary', 'active', 'active', 'active'),
     trust_state: fc.constantFrom('verified', 'verified', 'verified', 'revoked'),
   })
   .map(({ number, lifecycle_state, trust_state }): Act => async ({ slug, find }) => {
@@ -272,7 +263,7 @@ const rowsOf = async (pk: string): Promise<Record<string, unknown>[]> =>
 
 const TELLS_MOVE = /^apps\.version\.(staged|canary_began|activated|deprecated|retired|rolled_back)$/;
 
-async function expectAgreement(scene: Scene): Promise<Record<string, VersionStatus>> {
+async function expectAgreement(scene: Scene): Promise<Record<string, Status>> {
   const found = await Promise.all(NUMBERS.map((number) => scene.find(number)));
   const versions = found.map(({ version }) => version);
   const app = found[0]?.app as App;
@@ -291,7 +282,7 @@ async function expectAgreement(scene: Scene): Promise<Record<string, VersionStat
     promotion?.status === 'running'
       ? [
           [
-            (promotion.subject as { version: string }).version,
+            String(promotion.subject['version']),
             { operation_id: promotion.operation_id, target: promotion.target },
           ],
         ]
@@ -338,11 +329,11 @@ async function replay({ first, slug, place }: Scene): Promise<Told> {
     }
     const number = NUMBERS.find((each) => row.subject === subjectOfVersion(slug, each)) ?? '';
     expect(row.before?.status).toBe(statuses[number]);
-    expect(FOLLOWING[statuses[number] as VersionStatus]).toContain(status);
+    expect(FOLLOWING[statuses[number] as Status]).toContain(status);
     expect(row.reason).toMatch(/./);
     const isBack = statuses[number] === 'canary' && status === 'staged';
     if (isBack || running[number]?.target === status) delete running[number];
-    statuses[number] = status as VersionStatus;
+    statuses[number] = status as Status;
     moves += 1;
   }
   const events = (await rowsOf(outboxKey(place, '').pk)).map(({ event }) => (event as { type: string }).type);
@@ -351,7 +342,7 @@ async function replay({ first, slug, place }: Scene): Promise<Told> {
 }
 
 interface Told {
-  statuses: Record<string, VersionStatus>;
+  statuses: Record<string, Status>;
   running: Record<string, { operation_id: string; target: string }>;
 }
 
@@ -372,7 +363,7 @@ test(
   'a version only ever moves as drawn, whatever happens, at once and again',
   { timeout: 600_000 },
   async () => {
-    const reached = new Set<VersionStatus>();
+    const reached = new Set<Status>();
     const moments = fc.array(moment, { minLength: 10, maxLength: 30, size: 'max' });
     await fc.assert(
       fc.asyncProperty(begun, moments, async (statuses, moments) => {
@@ -395,6 +386,6 @@ test(
       { numRuns: RUNS + 1, examples: [UNDISTURBED], endOnFailure: true },
     );
     // Nothing would be proved by versions that never got anywhere.
-    expect([...reached].sort()).toEqual([...VERSION_STATUSES].sort());
+    expect([...reached].sort()).toEqual([...STATUSES].sort());
   },
 );

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answerSmoke } from '../../functions/catalog/answer-smoke.ts';
-import { promotionKey, versionKey } from '../../functions/catalog/keys.ts';
+import { versionKey } from '../../functions/catalog/keys.ts';
+import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
+import { promotionKey } from '../../functions/promotion/keys.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { retireVersion } from '../../functions/catalog/retire-version.ts';
@@ -27,7 +29,8 @@ afterAll(() => world.close());
 
 const ALL_PASSED = [
   'ChooseStart',
-  'CheckVersion',
+  'PassGate',
+  'GoOnFromThere',
   'AwaitSmokeVerdict',
   'StageSubject',
   'StopAtStaged',
@@ -222,7 +225,7 @@ describe('a promotion', () => {
 
   /** So that the stream has had its time to start it. */
   const setPast = ({ app_slug, version }: Version) =>
-    updateItem(promotionKey(app_slug, version), {
+    updateItem(promotionKey(subjectOfPromotion(app_slug, version)), {
       update: 'SET requested_at = :past',
       condition: 'attribute_exists(pk)',
       values: { ':past': new Date(Date.now() - 120_000).toISOString() },
@@ -276,7 +279,7 @@ describe.each(HARMLESS)('a step that %s', (_, how) => {
 });
 
 const STATUS_BEFORE: Record<string, Version['status']> = {
-  CheckVersion: 'draft',
+  PassGate: 'draft',
   AwaitSmokeVerdict: 'draft',
   StageSubject: 'draft',
   BeginCanary: 'staged',
@@ -332,17 +335,11 @@ describe('a step that fails for good', () => {
       'PromotionFailed',
     ]);
     expect((await world.find(version)).promotion).toMatchObject({ status: 'running' });
-    await updateItem(
-      {
-        pk: `APP#${version.app_slug}`,
-        sk: versionKey(version.app_slug, version.version).sk.replace('VERSION', 'PROMOTION'),
-      },
-      {
-        update: 'SET deadline_at = :past',
-        condition: 'attribute_exists(pk)',
-        values: { ':past': '2026-01-01T00:00:00.000Z' },
-      },
-    );
+    await updateItem(promotionKey(subjectOfPromotion(version.app_slug, version.version)), {
+      update: 'SET deadline_at = :past',
+      condition: 'attribute_exists(pk)',
+      values: { ':past': '2026-01-01T00:00:00.000Z' },
+    });
     await world.sweep();
     await world.sweep();
     expect((await world.find(version)).promotion).toMatchObject({
@@ -358,9 +355,9 @@ test('a request for the smoke run that comes late finds the promotion gone on, a
   const { operation_id } = await world.ask(publishVersion, version, { reason: 'It is better.' });
   const before = await world.find(version);
   expect(before.promotion?.step).toBe('baking');
-  const { handler } = await import('../../functions/catalog/request-smoke.ts');
-  const subject = { kind: 'version', app_slug: version.app_slug, version: version.version };
-  await handler({ subject, operation_id, task_token: 'late' });
+  const { handler } = await import('../../functions/catalog/run-promotion-step.ts');
+  const subject = subjectOfPromotion(version.app_slug, version.version);
+  await handler({ run: 'request_smoke', subject, operation_id, task_token: 'late' });
   expect(await world.find(version)).toEqual(before);
 });
 
@@ -368,9 +365,9 @@ describe('a step of an operation that is over', () => {
   test('changes nothing and ends quietly', async () => {
     const version = await releaseVersion({ status: 'canary' });
     const before = await world.find(version);
-    const { handler } = await import('../../functions/promotion/advance-promotion.ts');
-    const subject = { kind: 'version', app_slug: version.app_slug, version: version.version };
-    const step = { subject, correlation_id: 'look-1' };
+    const { handler } = await import('../../functions/catalog/run-promotion-step.ts');
+    const subject = subjectOfPromotion(version.app_slug, version.version);
+    const step = { run: 'advance', subject, correlation_id: 'look-1' };
     for (const to of ['staged', 'canary', 'active', 'retired'])
       expect(await handler({ ...step, operation_id: newId(), to })).toMatchObject({ decision: 'over' });
     expect(await world.find(version)).toEqual(before);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { handler as reactInArtifacts } from '../../functions/artifacts/react-to-events.ts';
-import { findRelease } from '../../functions/catalog/find-release.ts';
+import { findRelease } from '../../functions/catalog/release-store.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
 import { handler as reactInCatalog } from '../../functions/catalog/react-to-events.ts';
 import type { Version } from '../../functions/catalog/version.ts';
@@ -25,14 +25,18 @@ import { until } from '../until.ts';
 
 const ADMIN: Actor = { kind: 'user', id: 'an-admin', email: 'admin@example.test' };
 
-/** The functions of the machine, by the name its definition substitutes. */
-const TASKS = {
-  CheckVersion: () => import('../../functions/manifests/check-version.ts'),
-  VerifyArtifact: () => import('../../functions/artifacts/verify-for-promotion.ts'),
-  RequestSmoke: () => import('../../functions/catalog/request-smoke.ts'),
-  AdvancePromotion: () => import('../../functions/promotion/advance-promotion.ts'),
-  WatchInstances: () => import('../../functions/promotion/watch-instances.ts'),
-  EndPromotion: () => import('../../functions/catalog/end-promotion.ts'),
+/** The functions of each kind's machine, by the name its definition substitutes, and its sweep. */
+const KINDS = {
+  version: {
+    PassGate: () => import('../../functions/manifests/check-version.ts'),
+    RunStep: () => import('../../functions/catalog/run-promotion-step.ts'),
+    sweep: () => import('../../functions/catalog/sweep-promotions.ts'),
+  },
+  artifact: {
+    PassGate: () => import('../../functions/artifacts/verify-for-promotion.ts'),
+    RunStep: () => import('../../functions/artifacts/run-promotion-step.ts'),
+    sweep: () => import('../../functions/artifacts/sweep-promotions.ts'),
+  },
 };
 
 type Handler = (input: Record<string, unknown>) => Promise<unknown>;
@@ -46,16 +50,18 @@ const text = readFileSync(join(ROOT, 'state-machines', 'run-promotion.asl.json')
 
 interface State {
   Type: string;
-  Parameters?: { FunctionName: string; Payload: { to?: string } };
+  Parameters?: { FunctionName: string; Payload: { run?: string; to?: string } };
 }
 const STATES = (JSON.parse(text) as { States: Record<string, State> }).States;
 
 /** Which state a function is called for, by what it is told. */
-function stateOf(fn: string, { to }: Record<string, unknown>): string {
+function stateOf(fn: string, { run, to }: Record<string, unknown>): string {
   const [name] =
     Object.entries(STATES).find(
       ([, { Parameters }]) =>
-        Parameters?.FunctionName === `\${${fn}}` && Parameters.Payload.to === (to as string | undefined),
+        Parameters?.FunctionName === `\${${fn}}` &&
+        Parameters.Payload.run === run &&
+        Parameters.Payload.to === to,
     ) ?? [];
   return name ?? fn;
 }
@@ -64,15 +70,19 @@ function stateOf(fn: string, { to }: Record<string, unknown>): string {
  * The real machine on the local engine, its real functions over a real table. What domains do about events is done when
  * the test says so, and each time twice.
  */
-export async function openPromotionWorld(options: { secret?: Buffer } = {}) {
+export async function openPromotionWorld({
+  kind = 'version',
+  ...options
+}: { kind?: keyof typeof KINDS; secret?: Buffer } = {}) {
   const table = await startControlTable();
   const world = await openStepFunctionsWorld(options);
   const handlers = new Map<string, Handler>();
-  for (const [name, load] of Object.entries(TASKS)) handlers.set(name, (await load()).handler);
+  const { sweep: loadSweep, ...tasks } = KINDS[kind];
+  for (const [name, load] of Object.entries(tasks)) handlers.set(name, (await load()).handler as Handler);
   const definition = JSON.parse(
     text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => functionArn(name)),
   ) as object;
-  const machineArn = world.put(definition, { name: 'run-promotion' });
+  const machineArn = world.put(definition, { name: `promote-${kind}` });
   const { accessKeyId, secretAccessKey } = world.principals.operator();
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_SFN: world.endpoint,
@@ -80,9 +90,7 @@ export async function openPromotionWorld(options: { secret?: Buffer } = {}) {
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     PROMOTION_MACHINE_ARN: machineArn,
   });
-  const { handler: sweep } = (await import('../../functions/promotion/sweep-promotions.ts')) as {
-    handler: Handler;
-  };
+  const { handler: sweep } = (await loadSweep()) as { handler: Handler };
 
   let crashes: Promise<void> = Promise.resolve();
   const kill = (): Promise<never> => {

@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findRelease } from '../../functions/catalog/find-release.ts';
+import { findRelease, findReleaseAtOnce } from '../../functions/catalog/release-store.ts';
 import { observeInstance } from '../../functions/catalog/judge-canary.ts';
-import { manifestKey, promotionKey, versionKey } from '../../functions/catalog/keys.ts';
+import { manifestKey, versionKey } from '../../functions/catalog/keys.ts';
+import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
+import { promotionKey } from '../../functions/promotion/keys.ts';
 import { type Promotion } from '../../functions/promotion/promotion.ts';
-import { promotableVersion } from '../../functions/catalog/promotable-version.ts';
+import { promotableVersion } from '../../functions/catalog/version-kind.ts';
 import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
 import { failureOf, sweepOf } from '../../functions/promotion/promotion-repair.ts';
-import { findPromotionAtOnce, savePromotion } from '../../functions/promotion/promotion-store.ts';
+import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
 import { LAST_INSTANCE_SECONDS_MAX, SMOKE_SECONDS_MAX } from '../../functions/promotion/promotion-steps.ts';
 import { BAKE_SECONDS_MAX } from '../../functions/promotion/canary-guard.ts';
-import { GRACE_SECONDS_MAX } from '../../functions/catalog/transition.ts';
+import { GRACE_SECONDS_MAX } from '../../functions/promotion/status.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { InstanceFailed, InstanceRunning } from '../../functions/instances/instance-events.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
@@ -70,7 +72,7 @@ test('a promotion and its version are read as they are at one moment', async () 
     let isDone = false;
     const watch = async (): Promise<void> => {
       while (!isDone) {
-        const found = await findPromotionAtOnce(app_slug, version);
+        const found = await findReleaseAtOnce({ app_slug, version });
         seen.add(`${found.version?.status}, ${found.promotion?.status}`);
       }
     };
@@ -365,7 +367,7 @@ describe('a check that fails', () => {
     await ask('publish', version);
     await world.set(manifestKey(version.app_slug, version.version), 'manifest', { app: {}, version: {} });
     const { promotion } = await findRelease(version);
-    const subject = { kind: 'version', ...paramsOf(version) };
+    const subject = subjectOfPromotion(version.app_slug, version.version);
     const step = { subject, operation_id: promotion?.operation_id };
     await expect(handler(step)).rejects.toMatchObject({ name: 'manifest.invalid' });
     const { body } = await look(version);
@@ -461,8 +463,8 @@ describe('the workflow', () => {
 test('a promotion that runs is found by the sweep, and no longer once it has ended', async () => {
   const version = await releaseVersion({ status: 'canary' });
   await ask('publish', version);
-  const key = promotionKey(version.app_slug, version.version);
-  expect(await world.get(key)).toMatchObject({ gsi1pk: 'PROMOTIONS#OPEN' });
+  const key = promotionKey(subjectOfPromotion(version.app_slug, version.version));
+  expect(await world.get(key)).toMatchObject({ gsi1pk: 'PROMOTIONS#OPEN#version' });
   await ask('rollback', version);
   expect(await world.get(key)).not.toHaveProperty('gsi1pk');
 });

@@ -2,6 +2,7 @@ import { DescribeRepositoriesCommand, ECRClient } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { judgeUnwrap, unwrapped } from '../../functions/publishing/intent.ts';
 import { planTrustPolicy } from '../../functions/trust/trust-policy.ts';
+import { intentKey } from '../../functions/publishing/keys.ts';
 import { findTrustPolicyAndHead, saveTrustPolicy } from '../../functions/artifacts/trust-store.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
@@ -9,6 +10,7 @@ import { newId } from '../../functions/platform/ids.ts';
 import { createDevelopmentChain } from '../../sdk/certificates.ts';
 import { openScene, type Person, type Scene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';
+import { conflictLikeAws } from '../transaction-conflicts.ts';
 import { announce } from './recipes-publish.ts';
 
 const INTENTS = 'POST /api/v1/projects/{project_id}/app-artifacts/publish-intents';
@@ -118,10 +120,9 @@ describe('a publish intent', () => {
   test('is shown later without its token, which is nowhere in the table', async () => {
     const { id, wrapping_token, ...created } = (await create({})).body as Shown & Record<string, unknown>;
     expect(await show(id)).toEqual({ id, ...created });
-    const rows = await world.items(`PROJECT#${project.id}`);
-    expect(JSON.stringify(rows)).not.toContain(wrapping_token);
-    const found = rows.find(({ sk }) => sk === `INTENT#${id}`);
-    expect(found).toMatchObject({ token_hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(JSON.stringify(await world.items(''))).not.toContain(wrapping_token);
+    const kept = await world.get(intentKey(id));
+    expect(kept).toMatchObject({ token_hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
   test('opens the repository, whose tags stay but for lists of signatures, once', async () => {
@@ -211,13 +212,20 @@ describe('a publish intent', () => {
     expect((await create({}, place)).body).toMatchObject({ code: 'project.archived' });
   });
 
-  test('is refused in a project that was archived a moment ago, though it is remembered as active', async () => {
-    const place = await scene.place();
-    expect((await create({}, place)).status).toBe(201);
-    await scene.archive(place.project);
-    expect((await create({}, place)).body).toMatchObject({ code: 'project.archived' });
-    const rows = await world.items(`PROJECT#${place.project.id}`);
-    expect(rows.filter(({ sk }) => String(sk).startsWith('INTENT#'))).toHaveLength(1);
+  test('is made beside nineteen others of its project at once, and none of them meets another', async () => {
+    const apps = Array.from({ length: 20 }, () => scene.slug());
+    const met = conflictLikeAws();
+    const answers = await Promise.all(apps.map((app_slug) => create({ app_slug })));
+    expect(met.end()).toBe(0);
+    expect(answers.map(({ status }) => status)).toEqual(apps.map(() => 201));
+  });
+
+  test('is made beside nineteen others of its app at once, though all of them open one repository', async () => {
+    const app_slug = scene.slug();
+    const met = conflictLikeAws();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create({ app_slug })));
+    expect(met.end()).toBeGreaterThan(0);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
   });
 
   test('may be for an app of the platform or one to come, not for somebody else’s', async () => {
@@ -231,14 +239,20 @@ describe('a publish intent', () => {
     expect(await Promise.all(codes)).toEqual(['app.slug_taken', 201, 201]);
   });
 
-  test('is of its project: another one does not know it', async () => {
-    const { id } = (await create({})).body as Shown;
+  test('is of its project: another one is answered as if it never was, to read and to unwrap', async () => {
+    const { id, wrapping_token } = (await create({})).body as Shown;
     const place = await scene.place();
-    const answer = await world.call(GET, {
-      params: { project_id: place.project.id, intent_id: id },
-      token: place.admin.token,
-    });
-    expect(answer.body).toMatchObject({ code: 'intent.unknown' });
+    const askFor = async (intent_id: string) => {
+      const call = { params: { project_id: place.project.id, intent_id }, token: place.admin.token };
+      const body = { wrapping_token };
+      const headers = { 'x-idempotency-key': newId() };
+      const answers = [await world.call(GET, call), await world.call(UNWRAP, { ...call, body, headers })];
+      return answers.map((answer) => ({ ...(answer.body as object), correlation_id: undefined }));
+    };
+    const [theirs, none] = [await askFor(id), await askFor(newId())];
+    expect(theirs).toMatchObject([{ code: 'intent.unknown' }, { code: 'intent.unknown' }]);
+    expect(theirs).toEqual(none);
+    expect(await show(id)).toMatchObject({ status: 'open' });
   });
 });
 

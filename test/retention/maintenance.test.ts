@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
 import { careForArtifacts } from '../../functions/retention/maintain-artifacts.ts';
-import { artifactKey, contentKey, dueKey, intentKey } from '../../functions/artifacts/keys.ts';
+import { artifactKey } from '../../functions/catalog/artifact-id.ts';
+import { contentKey, dueKey } from '../../functions/artifacts/keys.ts';
 import {
   DRAFT_SECONDS_MAX,
   VERIFY_EVERY_SECONDS,
@@ -19,7 +20,6 @@ import { newId } from '../../functions/platform/ids.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { promoteOne } from '../artifacts/promoted.ts';
-import { announce } from '../publishing/recipes-publish.ts';
 
 let world: World;
 let scene: Scene;
@@ -300,23 +300,5 @@ describe('a draft', () => {
     dynamo().middlewareStack.remove('bindInBetween');
     expect(hasCome).toBe(true);
     expect(await artifact(of.id)).toEqual(of);
-  });
-});
-
-describe('a publish intent', () => {
-  test('ends when its time is over, and leaves no token', async () => {
-    const { project } = await scene.place();
-    const { intent } = await announce(scene, project);
-    const key = intentKey(project.id, intent.id);
-    await care(3600);
-    expect(await world.get(key)).toMatchObject({ status: 'open' });
-    await care(25 * 3600);
-    await care(25 * 3600);
-    const ended = await world.get(key);
-    expect(ended).toMatchObject({ status: 'expired' });
-    for (const gone of ['gsi1pk', 'gsi1sk', 'token_hash']) expect(ended).not.toHaveProperty(gone);
-    expect(await auditsOf(intent.id)).toMatchObject([
-      { action: 'artifacts.intent.expire', actor: 'platform:artifact-care', project_id: project.id },
-    ]);
   });
 });

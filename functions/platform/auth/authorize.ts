@@ -10,7 +10,8 @@ import { orgKey, projectKey, serviceAccountKey, signingKey, userKey } from '../d
 import { type Grant, judge, type Permission, ROLES, type Role } from '../permissions.ts';
 import type { Key } from '../data/table.ts';
 import { isLiveKey, SigningState } from './signing.ts';
-import { type VerifiedToken, verifyToken } from './tokens.ts';
+import { findTokenKey } from './token-keys.ts';
+import { type PresentedToken, readToken, type VerifiedToken, verifyToken } from './tokens.ts';
 
 const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
 const UserRow = v.object({
@@ -36,12 +37,14 @@ export async function authorize(
   params: Record<string, unknown>,
   now: Clock,
 ): Promise<Authorized> {
-  const token = await verifyToken(authorization, now());
+  const presented = readToken(authorization);
   const scope = scopeOf(route);
-  const id = scope === 'platform' ? undefined : params[`${scope}_id`];
-  if (id !== undefined && !v.is(Uuid, id)) throw refuse(`${scope as 'project' | 'org'}.unknown`);
-  const placeKey = placeOf(scope, id);
-  const keys = [principalKey(token), signingKey(), ...(placeKey ? [placeKey] : [])];
+  const id = v.safeParse(v.optional(Uuid), scope === 'platform' ? undefined : params[`${scope}_id`]);
+  const placeKey = id.success ? placeOf(scope, id.output) : undefined;
+  const keys = [principalKey(presented), signingKey(), ...(placeKey ? [placeKey] : [])];
+  const isRemembered = authorizationCache.isRemembered(keys, now);
+  const token = await verifyToken(presented, now(), (keyId) => findTokenKey(keyId, keys, now));
+  if (!id.success) throw refuse(`${scope as 'project' | 'org'}.unknown`);
   const decide = async (): Promise<Authorized> => {
     const [principalItem, signingItem, placeItem] = await authorizationCache.read(keys, now);
     const principal = principalOf(token, principalItem);
@@ -50,7 +53,7 @@ export async function authorize(
     if (requirement === 'signed_in') return principal;
     return { ...principal, ...requirePlace(principal.grants, requirement, scope, placeItem) };
   };
-  if (!authorizationCache.isRemembered(keys, now)) return decide();
+  if (!isRemembered) return decide();
   try {
     return await decide();
   } catch (error) {
@@ -88,7 +91,7 @@ function placeOf(scope: ReturnType<typeof scopeOf>, id: string | undefined): Key
   return scope === 'project' ? projectKey(id.toLowerCase()) : orgKey(id.toLowerCase());
 }
 
-function principalKey(token: VerifiedToken): Key {
+function principalKey(token: PresentedToken): Key {
   return token.kind === 'user' ? userKey(token.id) : serviceAccountKey(token.id);
 }
 

@@ -1,35 +1,43 @@
-import { createPublicKey } from 'node:crypto';
-import { GetPublicKeyCommand } from '@aws-sdk/client-kms';
-import { calculateJwkThumbprint, type CryptoKey, importJWK } from 'jose';
+import { type CryptoKey, importJWK } from 'jose';
 import * as v from 'valibot';
-import { kms } from '../clients.ts';
-import { environment } from '../environment.ts';
-import { PublicJwk } from './token-shape.ts';
+import type { Clock } from '../clock.ts';
+import { signingKey } from '../data/keys.ts';
+import type { Key } from '../data/table.ts';
+import { authorizationCache } from './authorization-cache.ts';
+import { type PublicKey, SigningState } from './signing.ts';
 
-/** A key the platform signs its tokens with. The private half never leaves KMS. */
-export interface PlatformKey {
-  /** RFC 7638: made of the key itself, so the same everywhere and never another key's. */
-  kid: string;
-  kmsKeyId: string;
-  jwk: PublicJwk;
-  verifying: CryptoKey;
+/** As authorization knows it, at no request while it is fresh. */
+export async function recallSigningState(now: Clock): Promise<SigningState | undefined> {
+  const [item] = await authorizationCache.read([signingKey()], now);
+  return v.parse(v.optional(SigningState), item);
 }
 
-let known: Promise<PlatformKey[]> | undefined;
-
-/** In the order they are configured. Asked for once: a key in KMS never changes. */
-export function platformKeys(): Promise<PlatformKey[]> {
-  known ??= Promise.all(environment('SIGNING_KEY_IDS').split(',').map(fetchKey)).catch((error: unknown) => {
-    known = undefined;
-    throw error;
-  });
-  return known;
+/**
+ * The key of that name, with which the platform's own tokens are verified; nothing where none was published. `rows` are
+ * all that the call needs to be let through: a function that has just started reads them with the signing state, by one
+ * request. One that knows the state reads no row of anybody for a token it has not verified.
+ */
+export async function findTokenKey(keyId: string, rows: Key[], now: Clock): Promise<CryptoKey | undefined> {
+  const isRemembered = authorizationCache.isRemembered([signingKey()], now);
+  if (!isRemembered) await authorizationCache.read(rows, now);
+  const known = await publishedKey(keyId, now);
+  if (known || !isRemembered) return known;
+  // It may have been published a moment ago.
+  authorizationCache.forget([signingKey()]);
+  return publishedKey(keyId, now);
 }
 
-async function fetchKey(kmsKeyId: string): Promise<PlatformKey> {
-  const { PublicKey } = await kms().send(new GetPublicKeyCommand({ KeyId: kmsKeyId }));
-  const key = createPublicKey({ key: Buffer.from(PublicKey ?? []), format: 'der', type: 'spki' });
-  const jwk = v.parse(PublicJwk, key.export({ format: 'jwk' }));
-  const verifying = await importJWK(jwk, 'ES256');
-  return { kid: await calculateJwkThumbprint(jwk), kmsKeyId, jwk, verifying };
+async function publishedKey(keyId: string, now: Clock): Promise<CryptoKey | undefined> {
+  const state = await recallSigningState(now);
+  const published = state?.public_keys.find(({ kid }) => kid === keyId);
+  return published && verifyingKey(published);
+}
+
+/** Kept for good: a key's name is made of the key. There are as many as were ever published. */
+const verifying = new Map<string, CryptoKey>();
+
+async function verifyingKey({ kid, ...jwk }: PublicKey): Promise<CryptoKey> {
+  const key = verifying.get(kid) ?? (await importJWK(jwk, 'ES256'));
+  verifying.set(kid, key);
+  return key;
 }

@@ -2,13 +2,18 @@
 // fixed by configuration; the token chooses among configured issuers and their keys, and nothing else.
 
 import { hash } from 'node:crypto';
-import { type JWTPayload, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
+import {
+  type CryptoKey,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from 'jose';
 import * as v from 'valibot';
 import { epochSeconds } from '../clock.ts';
 import { environment } from '../environment.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { findIssuer, type Issuer } from './token-issuers.ts';
-import { platformKeys } from './token-keys.ts';
 import {
   ACCESS_TOKEN_TYPE,
   API_AUDIENCE,
@@ -17,10 +22,21 @@ import {
   readClaimed,
 } from './token-shape.ts';
 
-export interface VerifiedToken {
+/** Whom a token is about. */
+interface Subject {
   kind: 'user' | 'service_account';
   id: string;
   subject: string;
+}
+
+/** A token as it is presented. Nothing of it is believed yet. */
+export interface PresentedToken extends Subject, Claimed {
+  token: string;
+  /** Absent for the platform's own. */
+  issuer?: Issuer;
+}
+
+export interface VerifiedToken extends Subject {
   email?: string;
   /** Which of the platform's keys signed it, for the platform's own tokens. */
   keyId?: string;
@@ -30,9 +46,11 @@ const LIFETIME_SECONDS_MAX = 24 * 3600;
 const BEARER = /^Bearer +(\S.*)$/i;
 const OWN_SUBJECT = /^sa:([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
+// OpenID Connect Core §2
+const SubjectName = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/));
+
 const Claims = v.looseObject({
-  // OpenID Connect Core §2
-  sub: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/)),
+  sub: SubjectName,
   iat: v.number(),
   exp: v.number(),
   email: v.fallback(v.optional(v.pipe(v.string(), v.email(), v.maxLength(254))), undefined),
@@ -40,16 +58,31 @@ const Claims = v.looseObject({
 });
 type Claims = v.InferOutput<typeof Claims>;
 
-/** Says whose token it is; what they may do is judged elsewhere, and from what is true now. */
-export async function verifyToken(authorization: string | undefined, now: Date): Promise<VerifiedToken> {
+/** Whose the token says it is. */
+export function readToken(authorization: string | undefined): PresentedToken {
   const token = BEARER.exec(authorization ?? '')?.[1];
   if (token === undefined) throw refuse('auth.missing');
   const claimed = readClaimed(token);
-  if (!claimed) throw refuse('auth.invalid');
-  if (claimed.claims.iss === environment('TOKEN_ISSUER')) return verifyOwn(token, claimed, now);
+  const subject = claimed?.claims.sub;
+  if (!claimed || !v.is(SubjectName, subject)) throw refuse('auth.invalid');
+  if (claimed.claims.iss === environment('TOKEN_ISSUER')) {
+    const id = OWN_SUBJECT.exec(subject)?.[1];
+    if (id === undefined || claimed.header.typ !== ACCESS_TOKEN_TYPE) throw refuse('auth.invalid');
+    return { ...claimed, token, kind: 'service_account', id, subject };
+  }
   const issuer = findIssuer(claimed.claims.iss);
   if (!issuer) throw refuse('auth.invalid');
-  return verifyPerson(token, issuer, claimed, now);
+  return { ...claimed, token, issuer, kind: 'user', id: userIdOf(issuer.issuer, subject), subject };
+}
+
+/** Says whose token it is; what they may do is judged elsewhere, and from what is true now. */
+export async function verifyToken(
+  presented: PresentedToken,
+  now: Date,
+  findOwnKey: (keyId: string) => Promise<CryptoKey | undefined>,
+): Promise<VerifiedToken> {
+  const { issuer } = presented;
+  return issuer ? verifyPerson(presented, issuer, now) : verifyOwn(presented, now, findOwnKey);
 }
 
 /** The same person is the same user for ever: made of who vouches for them and under which name. */
@@ -61,23 +94,24 @@ export function userIdOf(issuer: string, subject: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-async function verifyOwn(token: string, { header, keyId }: Claimed, now: Date): Promise<VerifiedToken> {
-  const key = (await platformKeys()).find(({ kid }) => kid === keyId);
-  if (!key || header.typ !== ACCESS_TOKEN_TYPE) throw refuse('auth.invalid');
-  const { sub } = await verifyClaims(token, () => key.verifying, now, {
+async function verifyOwn(
+  { token, keyId, kind, id, subject }: PresentedToken,
+  now: Date,
+  findKey: (keyId: string) => Promise<CryptoKey | undefined>,
+): Promise<VerifiedToken> {
+  const key = await findKey(keyId);
+  if (!key) throw refuse('auth.invalid');
+  await verifyClaims(token, () => key, now, {
     issuer: environment('TOKEN_ISSUER'),
     audience: API_AUDIENCE,
     algorithms: ['ES256'],
   });
-  const id = OWN_SUBJECT.exec(sub)?.[1];
-  if (id === undefined) throw refuse('auth.invalid');
-  return { kind: 'service_account', id, subject: sub, keyId };
+  return { kind, id, subject, keyId };
 }
 
 async function verifyPerson(
-  token: string,
+  { token, header, kind, id, subject }: PresentedToken,
   issuer: Issuer,
-  { header }: Claimed,
   now: Date,
 ): Promise<VerifiedToken> {
   if (issuer.typ === null && header.typ !== undefined) throw refuse('auth.invalid');
@@ -91,10 +125,10 @@ async function verifyPerson(
     throw refuse('auth.invalid');
   // Where an issuer tells its tokens apart by this claim, an identity token is not an access token.
   if (claims['token_use'] !== undefined && claims['token_use'] !== 'access') throw refuse('auth.invalid');
-  const { sub, email, email_verified } = claims;
+  const { email, email_verified } = claims;
   // An address somebody merely typed in would let them pass for its owner.
   const isTheirs = email !== undefined && email_verified === true;
-  return { kind: 'user', id: userIdOf(issuer.issuer, sub), subject: sub, ...(isTheirs && { email }) };
+  return { kind, id, subject, ...(isTheirs && { email }) };
 }
 
 async function verifyClaims(

@@ -46,6 +46,32 @@ export function update(key: Key, change: Partial<Condition> & { update: string }
   };
 }
 
+/**
+ * Sets attributes of a row and leaves the others, such as counters, as they are. One that is undefined is removed.
+ */
+export function change(
+  key: Key,
+  attributes: Record<string, unknown>,
+  when?: Condition,
+  refusal?: Refusal,
+): Write {
+  const all = Object.entries(attributes);
+  const kept = all.filter(([, value]) => value !== undefined);
+  const removed = all.filter(([, value]) => value === undefined);
+  const set = kept.map(([name]) => `#${name} = :${name}`).join(', ');
+  const gone = removed.map(([name]) => `#${name}`).join(', ');
+  return update(
+    key,
+    {
+      update: `${set && `SET ${set}`}${gone && ` REMOVE ${gone}`}`,
+      condition: when?.condition,
+      names: { ...when?.names, ...Object.fromEntries(all.map(([name]) => [`#${name}`, name])) },
+      values: { ...when?.values, ...Object.fromEntries(kept.map(([name, value]) => [`:${name}`, value])) },
+    },
+    refusal,
+  );
+}
+
 export function remove(key: Key, when?: Condition, refusal?: Refusal): Write {
   return {
     action: { Delete: { TableName: controlTable(), Key: key, ...(when && expressionOf(when)) } },

@@ -16,12 +16,19 @@ export const OUTBOX_SHARDS = [
   'OUTBOX#SHARD#3',
 ] as const;
 
-/** What authorization reads. */
+/** What authorization reads: only identity may write there. */
 export const USER_PARTITIONS = 'USER#*';
 export const SERVICE_ACCOUNT_PARTITIONS = 'SERVICE_ACCOUNT#*';
 export const PROJECT_PARTITIONS = 'PROJECT#*';
 export const ORG_PARTITIONS = 'ORG#*';
 export const SIGNING_PARTITION = 'SIGNING';
+export const AUTHORIZATION_PARTITIONS = [
+  USER_PARTITIONS,
+  SERVICE_ACCOUNT_PARTITIONS,
+  PROJECT_PARTITIONS,
+  ORG_PARTITIONS,
+  SIGNING_PARTITION,
+] as const;
 
 /** Marks an outbox row in the table's stream. */
 export const OUTBOX_KIND = 'event';

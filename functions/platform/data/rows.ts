@@ -4,7 +4,7 @@ import { BatchGetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamo } from '../clients.ts';
 import { refuse } from '../errors.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../page.ts';
-import { controlTable, type Key, queryPage } from './table.ts';
+import { controlTable, type Key, type Query, queryPage } from './table.ts';
 
 type Row = Record<string, unknown>;
 
@@ -38,6 +38,21 @@ export async function readItemsAtOnce(keys: Key[]): Promise<(Row | undefined)[]>
     }),
   );
   return keys.map((_, index) => answer.Responses?.[index]?.Item);
+}
+
+/** Everything a query finds, page after page, up to so many items; and whether there is more. */
+export async function queryAll({
+  max,
+  ...query
+}: Omit<Query, 'limit' | 'from'> & { max: number }): Promise<{ items: Row[]; isTruncated: boolean }> {
+  const items: Row[] = [];
+  let from: Row | undefined;
+  do {
+    const page = await queryPage({ ...query, limit: max - items.length, from });
+    items.push(...page.items);
+    from = page.next;
+  } while (from && items.length < max);
+  return { items, isTruncated: from !== undefined };
 }
 
 /** Rows of one kind in a partition, by sort key. */

@@ -74,7 +74,7 @@ export interface Page {
   next?: Record<string, unknown>;
 }
 
-export async function queryPage(query: {
+export interface Query {
   index?: string;
   condition: string;
   values: Record<string, unknown>;
@@ -84,7 +84,9 @@ export async function queryPage(query: {
   descending?: boolean;
   /** As of now; an index cannot promise that. */
   consistent?: boolean;
-}): Promise<Page> {
+}
+
+export async function queryPage(query: Query): Promise<Page> {
   const answer = await dynamo().send(
     new QueryCommand({
       TableName: controlTable(),

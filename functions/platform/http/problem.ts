@@ -1,4 +1,6 @@
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { isTransient } from '../aws-errors.ts';
+import type { Context } from '../context.ts';
 import { type InputFault, Refusal, refuse } from '../errors.ts';
 
 /** The one error envelope: RFC 9457, with our code, the correlation id and whether to try again. */
@@ -13,7 +15,7 @@ export interface Problem {
   errors?: InputFault[];
 }
 
-export const RETRY_AFTER_SECONDS = 1;
+const RETRY_AFTER_SECONDS = 1;
 
 /** Anything thrown, as the caller may see it: an unknown cause is named `internal` and nothing more is told. */
 export function problemOf(error: unknown, correlationId: string): Problem {
@@ -29,4 +31,23 @@ export function problemOf(error: unknown, correlationId: string): Problem {
     retryable: kind.retryable,
     ...(faults.length && { errors: faults }),
   };
+}
+
+/** The answer to a request that failed or was refused. */
+export function answerProblem(
+  ctx: Context,
+  route: string | undefined,
+  error: unknown,
+): APIGatewayProxyStructuredResultV2 {
+  const problem = problemOf(error, ctx.correlationId);
+  if (problem.status >= 500) ctx.log.error('The request failed.', { route, code: problem.code, error });
+  else ctx.log.info('The request was refused.', { route, code: problem.code });
+  const headers = {
+    'content-type': 'application/problem+json',
+    ...(problem.status === 503 && { 'retry-after': String(RETRY_AFTER_SECONDS) }),
+    // RFC 6750 §3
+    ...(problem.status === 401 && { 'www-authenticate': 'Bearer realm="gpuaas"' }),
+    ...(error instanceof Refusal && error.headers),
+  };
+  return { statusCode: problem.status, headers, body: JSON.stringify(problem) };
 }

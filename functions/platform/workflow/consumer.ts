@@ -2,9 +2,10 @@ import { ChangeMessageVisibilityCommand, SendMessageCommand } from '@aws-sdk/cli
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type * as v from 'valibot';
 import { sqs } from '../clients.ts';
-import { type Context, correlationIdIn, createContext } from '../context.ts';
+import { type Context, correlationIdIn } from '../context.ts';
+import { contextUnder, type Sent } from '../edge/correlation.ts';
+import { edge, type Shape } from '../edge/edge.ts';
 import { environment } from '../environment.ts';
-import { newId } from '../ids.ts';
 import { isOutage } from './outage.ts';
 import { parse } from '../parse.ts';
 import { deliveryAfter } from './redelivery.ts';
@@ -17,10 +18,10 @@ export function queueConsumer<T>(
   schema: v.GenericSchema<unknown, T>,
   consume: (ctx: Context, body: T, message: { sentAt: Date }) => Promise<void>,
 ) {
-  return async (event: SQSEvent): Promise<SQSBatchResponse> => {
+  return edge(QUEUE, async (_ctx, event) => {
     const consumed = await Promise.all(
       event.Records.map(async (record) => {
-        const ctx = contextOf(record);
+        const ctx = contextUnder(sentIn(record));
         try {
           await consume(ctx, parse(schema, bodyOf(record)), { sentAt: sentAt(record) });
           ctx.log.info('The message is consumed.', { message_id: record.messageId });
@@ -32,8 +33,22 @@ export function queueConsumer<T>(
     );
     const failed = event.Records.filter((_, index) => !consumed[index]);
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
-  };
+  });
 }
+
+/** Each message has ids of its own; the batch has none. One that ends early is not done, so all of it comes again. */
+const QUEUE: Shape<SQSEvent, SQSBatchResponse> = {
+  kind: 'queue',
+  sent: () => ({}),
+  tellError(ctx, event, error) {
+    const messages = event?.Records?.map((record) => ({
+      message_id: record.messageId,
+      correlation_id: sentIn(record).correlationId,
+    }));
+    ctx.log.error('The batch failed; its messages come again.', { messages, error });
+    return undefined;
+  },
+};
 
 /** Whether the message is done with: it lies in the failure queue. Otherwise it comes again. */
 async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<boolean> {
@@ -83,12 +98,12 @@ async function giveUp(ctx: Context, { body }: SQSRecord, error: unknown): Promis
   );
 }
 
-function contextOf(record: SQSRecord): Context {
-  const sent = (bodyOf(record) ?? {}) as { correlation_id?: unknown; traceparent?: unknown };
-  return createContext(
-    correlationIdIn(sent.correlation_id) ?? correlationIdIn(record.messageId) ?? newId(),
-    sent.traceparent,
-  );
+function sentIn(record: SQSRecord): Sent {
+  const { correlation_id, traceparent } = (bodyOf(record) ?? {}) as {
+    correlation_id?: unknown;
+    traceparent?: unknown;
+  };
+  return { correlationId: correlationIdIn(correlation_id) ?? record.messageId, traceparent };
 }
 
 function bodyOf(record: SQSRecord): unknown {

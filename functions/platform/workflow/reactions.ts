@@ -1,4 +1,3 @@
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { queueConsumer } from './consumer.ts';
 import type { Context } from '../context.ts';
@@ -20,10 +19,8 @@ export function on<K extends EventKind>(kind: K, react: Reaction<K>): Reacting {
   return { kind, react: (ctx, event) => react(ctx, event as EventOf<K>) };
 }
 
-type Handler = ((event: SQSEvent) => Promise<SQSBatchResponse>) & { types: string[] };
-
 /** The function that reads a domain's queue of pointers and does what the domain does about these events. */
-export function reactions(...all: Reacting[]): Handler {
+export function reactions(...all: Reacting[]): ReturnType<typeof queueConsumer> & { types: string[] } {
   const byType = new Map(all.map((each) => [each.kind.type, each]));
   const handler = queueConsumer(Pointer, async (ctx, { place, event_id }) => {
     const row = await readItem(outboxKey(place, event_id));

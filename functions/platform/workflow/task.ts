@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
-import { type Context, correlationIdIn, createContext } from '../context.ts';
-import { newId } from '../ids.ts';
+import type { Context } from '../context.ts';
+import { edge, type Shape } from '../edge/edge.ts';
 import { isPassing } from './outage.ts';
 import { parse } from '../parse.ts';
 
@@ -12,19 +12,27 @@ export function task<I, O>(
   schema: v.GenericSchema<unknown, I>,
   perform: (ctx: Context, input: I) => Promise<O>,
 ) {
-  return async (event: unknown): Promise<O> => {
-    const sent = (event ?? {}) as { correlation_id?: unknown; traceparent?: unknown };
-    const ctx = createContext(correlationIdIn(sent.correlation_id) ?? newId(), sent.traceparent);
-    try {
-      const output = await perform(ctx, parse(schema, event));
-      ctx.log.info('The step is done.');
-      return output;
-    } catch (error) {
-      ctx.log.error('The step failed.', { error });
-      throw isPassing(error) ? unavailable(error) : error;
-    }
-  };
+  return edge<unknown, O>(STEP, async (ctx, event) => {
+    const output = await perform(ctx, parse(schema, event));
+    ctx.log.info('The step is done.');
+    return output;
+  });
 }
+
+const STEP = {
+  kind: 'step',
+  sent(event) {
+    const { correlation_id, traceparent } = (event ?? {}) as {
+      correlation_id?: unknown;
+      traceparent?: unknown;
+    };
+    return { correlationId: correlation_id, traceparent };
+  },
+  tellError(ctx, _event, error) {
+    ctx.log.error('The step failed.', { error });
+    throw isPassing(error) ? unavailable(error) : error;
+  },
+} satisfies Shape<unknown, never>;
 
 function unavailable(cause: unknown): Error {
   const error = new Error(cause instanceof Error ? cause.message : String(cause), { cause });

@@ -1,0 +1,88 @@
+import type { Write } from '../platform/data/commit.ts';
+import { BAKE_DEFAULTS } from '../promotion/canary-guard.ts';
+import type { Kind, Promotable } from '../promotion/kind.ts';
+import type { Promotion, Target } from '../promotion/promotion.ts';
+import { nextStepFrom } from '../promotion/promotion-plan.ts';
+import { pathOfArtifact } from './artifact.ts';
+import { requireSpared } from './artifact-binding.ts';
+import {
+  ArtifactPromotionFailed,
+  ArtifactPromotionRequested,
+  ArtifactSubject,
+  namesOfArtifact,
+  subjectOfPromotion,
+} from './artifact-promotion.ts';
+import {
+  findArtifactPromotion,
+  findArtifactPromotionOf,
+  type PromotedArtifact,
+  requireState,
+} from './artifact-promotion-store.ts';
+import { requireNotRevoked } from './artifact-trust.ts';
+import { findBound, holdVersion } from './binding-store.ts';
+import { decideArtifactMove, type MovableArtifact } from './decide-artifact-move.ts';
+import { refuse } from './problems.ts';
+import { countInstances } from './usage-store.ts';
+
+/** Artifacts, as promotions know them. */
+export const artifactKind: Kind<ArtifactSubject> = {
+  name: 'artifact',
+  audited: 'artifacts.artifact',
+  subject: ArtifactSubject,
+  find: async ({ artifact_id }) => promotableArtifact(await findArtifactPromotion(artifact_id)),
+  names: namesOfArtifact,
+  requested: ArtifactPromotionRequested,
+  failed: ArtifactPromotionFailed,
+  wrongStatus: (detail) => refuse('artifact.wrong_state', { detail }),
+  canary: BAKE_DEFAULTS,
+  gate: 'verifying',
+  // However far it has come, it is verified again before it goes on.
+  isGated: (from) => from !== 'deprecated',
+  afterGate: nextStepFrom,
+  requireGates,
+  view: ({ artifact_id }, status) => ({ artifact_id, lifecycle_state: status }),
+};
+
+/** An artifact, where its project asks. */
+export async function findPromotableArtifactOf(projectId: string, id: string): Promise<Promotable> {
+  return promotableArtifact(await findArtifactPromotionOf(projectId, id));
+}
+
+/** Only on its way out does it matter who uses it; until then nothing more is read. */
+async function promotableArtifact(found: PromotedArtifact): Promise<Promotable> {
+  const { artifact, promotion } = found;
+  const isLeaving = artifact.lifecycle_state === 'deprecated';
+  const movable: MovableArtifact = { ...found, ...(isLeaving && { bound: await findBound(artifact) }) };
+  const instance_count = isLeaving ? await countInstances(artifact) : 0;
+  return {
+    kind: artifactKind,
+    subject: subjectOfPromotion(artifact.id),
+    status: artifact.lifecycle_state,
+    promotion,
+    retire_after: artifact.retire_after,
+    instance_count,
+    place: { org_id: artifact.org_id, project_id: artifact.project_id },
+    path: pathOfArtifact(artifact),
+    hold: (planned) => hold(movable, planned, instance_count),
+    move: async (to, after, now) => decideArtifactMove(movable, { to }, after, now).decision,
+  };
+}
+
+function hold({ artifact, bound }: MovableArtifact, { target }: Promotion, instances: number): Write[] {
+  if (target !== 'retired' || !bound) {
+    requireNotRevoked(artifact);
+    return [requireState(artifact)];
+  }
+  requireSpared(bound, artifact, 'retired');
+  if (instances > 0) {
+    const detail = instances === 1 ? 'One instance runs it.' : `${instances} instances run it.`;
+    throw refuse('artifact.in_use', { detail });
+  }
+  return [holdVersion(artifact, bound)];
+}
+
+/** No gate is skipped, however the workflow came to ask. */
+function requireGates({ gates }: Promotion, to: Target): void {
+  if (to !== 'retired' && gates.verification?.verdict !== 'verified')
+    throw refuse('artifact.untrusted', { detail: 'It was not verified for this promotion.' });
+}

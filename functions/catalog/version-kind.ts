@@ -1,0 +1,110 @@
+import type { Decision } from '../platform/data/change.ts';
+import { Conflict, type Write } from '../platform/data/commit.ts';
+import { CANARY_DEFAULTS, isTried } from '../promotion/canary-guard.ts';
+import type { Kind, Promotable } from '../promotion/kind.ts';
+import type { Promotion, Target } from '../promotion/promotion.ts';
+import { firstRankOf, nextStepFrom } from '../promotion/promotion-plan.ts';
+import { activeVersion, placeOfApp } from './app.ts';
+import { decideMove, type Release } from './decide-move.ts';
+import { judgeCanary } from './judge-canary.ts';
+import { refuse } from './problems.ts';
+import { type Rank, requireBound, requireReady } from './readiness.ts';
+import { findArtifactsOf, findRelease, requireArtifacts } from './release-store.ts';
+import { requireStatus } from './save-release.ts';
+import { requireUnused, type VersionMove } from './transition.ts';
+import { pathOfVersion, type Version } from './version.ts';
+import {
+  namesOfVersion,
+  subjectOfPromotion,
+  VersionPromotionFailed,
+  VersionPromotionRequested,
+  VersionSubject,
+} from './version-promotion.ts';
+
+/** Versions, as promotions know them. */
+export const versionKind: Kind<VersionSubject> = {
+  name: 'version',
+  audited: 'catalog.version',
+  subject: VersionSubject,
+  find: findPromotableVersion,
+  names: namesOfVersion,
+  requested: VersionPromotionRequested,
+  failed: VersionPromotionFailed,
+  wrongStatus: (detail) => refuse('version.wrong_status', { detail }),
+  canary: CANARY_DEFAULTS,
+  gate: 'checking',
+  isGated: (from) => from === 'draft',
+  // Only a draft passes the gate, and after it comes the smoke run.
+  afterGate: (from) => (from === 'draft' ? 'awaiting_smoke' : nextStepFrom(from)),
+  requireGates,
+  judge: judgeCanary,
+  view: ({ app_slug, version }, status) => ({ app_slug, version, version_status: status }),
+};
+
+export async function findPromotableVersion(named: {
+  app_slug: string;
+  version: string;
+}): Promise<Promotable> {
+  return promotableVersion(await findRelease(named));
+}
+
+export function promotableVersion(release: Release): Promotable {
+  const { app, version, promotion } = release;
+  const { status, retire_after, instance_count } = version;
+  return {
+    kind: versionKind,
+    subject: subjectOfPromotion(app.slug, version.version),
+    status,
+    promotion,
+    retire_after,
+    instance_count,
+    place: placeOfApp(app),
+    path: pathOfVersion(version),
+    hold: (planned) => [requireStatus(version), ...holdArtifacts(version, planned)],
+    move: (to, after, now) => decideTransition(release, to, after, now),
+  };
+}
+
+/** What holds of its artifacts is a condition only: they need not be read. */
+function holdArtifacts(version: Version, planned: Promotion): Write[] {
+  const rank = firstRankOf(planned);
+  if (!rank) {
+    requireUnused(version);
+    return [];
+  }
+  requireBound(version);
+  return requireArtifacts(version, rank);
+}
+
+/** No gate is skipped, however the workflow came to ask. */
+function requireGates({ gates }: Promotion, to: Target): void {
+  if (to !== 'staged') return;
+  if (gates.lint?.verdict !== 'passed')
+    throw refuse('manifest.invalid', { detail: 'The manifest did not pass its check.' });
+  if (gates.smoke?.verdict !== 'passed')
+    throw refuse('promotion.not_waiting', { detail: 'The smoke run has not passed.' });
+}
+
+async function decideTransition(
+  release: Release,
+  to: Target,
+  after: Promotion,
+  now: Date,
+): Promise<Decision> {
+  if (to === 'retired') return decideMove(release, { to }, after, now).decision;
+  const { app, version } = release;
+  const active = to === 'active' ? activeVersion(app) : undefined;
+  const { found, other } = await findArtifactsOf(version, active);
+  if (active !== undefined && other?.status !== 'active')
+    throw new Conflict('Another version is active than the app said.');
+  requireReady(version, found, to);
+  const { decision } = decideMove(release, moveTo(to, after, other), after, now);
+  return { ...decision, writes: [...decision.writes, ...requireArtifacts(version, to)] };
+}
+
+function moveTo(to: Rank, { canary }: Promotion, supersedes: Version | undefined): VersionMove {
+  if (to === 'staged') return { to };
+  if (to === 'active') return { to, supersedes };
+  const { percent, project_ids } = isTried(canary) ? canary : { percent: 0, project_ids: [] };
+  return { to, audience: { percent, project_ids } };
+}

@@ -1,0 +1,93 @@
+// What a promotion of a version is asked for with, how it is shown, and which events tell of it. Rules only.
+
+import * as v from 'valibot';
+import { event } from '../platform/events.ts';
+import { Slug } from '../platform/name.ts';
+import { VersionNumber, versionSortKey } from '../platform/version-number.ts';
+import { AskedAudience, BakeSeconds, FailurePercentMax, InstancesMin } from '../promotion/canary-guard.ts';
+import {
+  dataOf,
+  Failure,
+  MaybeReason,
+  Notes,
+  PROMOTED_TO,
+  type Promotion,
+  PromotionData,
+  Reason,
+  Verdict,
+} from '../promotion/promotion.ts';
+import { CanaryView, PromotionView } from '../promotion/promotion-view.ts';
+import { STATUSES } from '../promotion/status.ts';
+
+export const VersionSubject = v.object({
+  kind: v.literal('version'),
+  id: v.string(),
+  app_slug: v.string(),
+  version: v.string(),
+});
+export type VersionSubject = v.InferOutput<typeof VersionSubject>;
+
+/** Two spellings of one version are one subject. */
+export const subjectOfPromotion = (app_slug: string, version: string): VersionSubject => ({
+  kind: 'version',
+  id: `${app_slug}#${versionSortKey(version)}`,
+  app_slug,
+  version,
+});
+
+const asked = {
+  canary: v.optional(AskedAudience),
+  bake_seconds: v.optional(BakeSeconds),
+  failure_percent_max: v.optional(FailurePercentMax),
+  instances_min: v.optional(InstancesMin),
+  reason: Reason,
+};
+
+export const PublishVersion = v.strictObject({ ...asked, reason: MaybeReason });
+export const PromoteVersion = v.strictObject({ target: v.picklist(PROMOTED_TO), ...asked });
+
+export const AnswerSmoke = v.strictObject({ verdict: Verdict, notes: v.optional(Notes) });
+export type AnswerSmoke = v.InferOutput<typeof AnswerSmoke>;
+
+/** What every command that begins a promotion of a version may refuse with. */
+export const PROMOTION_REFUSALS = [
+  'app.unknown',
+  'version.unknown',
+  'version.wrong_status',
+  'promotion.in_progress',
+] as const;
+
+export const VersionPromotionView = v.object({
+  ...PromotionView,
+  app_slug: v.string(),
+  version: v.string(),
+  version_status: v.picklist(STATUSES),
+  canary: v.optional(CanaryView),
+});
+
+const Data = v.object({ ...PromotionData.entries, app_slug: Slug, app_version: VersionNumber });
+
+export const namesOfVersion = ({ app_slug, version }: VersionSubject) => ({ app_slug, app_version: version });
+
+const about = (promotion: Promotion) => ({
+  ...dataOf(promotion),
+  ...namesOfVersion(promotion.subject as VersionSubject),
+});
+
+export const VersionPromotionRequested = event('apps.version.promotion_requested', 1, Data, about);
+
+export const SmokeRequested = event('apps.version.smoke_requested', 1, Data, about);
+
+export const SmokeAnswered = event(
+  'apps.version.smoke_answered',
+  1,
+  v.object({ ...Data.entries, verdict: Verdict }),
+  (promotion: Promotion, { verdict }: AnswerSmoke) => ({ ...about(promotion), verdict }),
+);
+
+export const VersionPromotionFailed = event(
+  'apps.version.promotion_failed',
+  1,
+  v.object({ ...Data.entries, error: Failure }),
+  (promotion: Promotion, error: Failure) => ({ ...about(promotion), error }),
+);

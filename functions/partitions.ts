@@ -1,0 +1,84 @@
+// Every partition of the control table on one page, with who owns it: nobody else's functions reach it, but for the
+// crossings test/lib/partition-grants.test.ts lists. No function uses this.
+
+import {
+  ARTIFACT_PARTITIONS,
+  CONTENT_PARTITIONS,
+  DUE_ARTIFACTS,
+  projectArtifacts,
+  TRUST_PARTITION,
+} from './artifacts/keys.ts';
+import { APP_PARTITIONS, CATALOG_PARTITION, ENTITLEMENT_PARTITIONS } from './catalog/keys.ts';
+import { DISPATCHED_PARTITIONS, SWEEP_PARTITION } from './events/keys.ts';
+import { CONNECTION_PARTITIONS, TICKET_PARTITIONS, TOPIC_PARTITIONS } from './events/socket-keys.ts';
+import {
+  INVITATION_PARTITIONS,
+  ORG_SLUG_PARTITIONS,
+  ORGS_PARTITION,
+  PROJECT_SLUG_PARTITIONS,
+} from './identity/keys.ts';
+import { ASSERTION_PARTITIONS } from './identity/service-account-keys.ts';
+import { OPEN_SUBMISSIONS, PROJECT_SUBMISSIONS_PARTITIONS, SUBMISSION_PARTITIONS } from './manifests/keys.ts';
+import {
+  AUDIT_PARTITIONS,
+  AUTHORIZATION_PARTITIONS,
+  FEED_PARTITIONS,
+  ORG_PARTITIONS,
+  OUTBOX_PARTITIONS,
+  OUTBOX_SHARDS,
+  PROJECT_PARTITIONS,
+  RECEIPT_PARTITIONS,
+} from './platform/data/keys.ts';
+import { openPromotions, promotionPartitions } from './promotion/keys.ts';
+import { INTENT_PARTITIONS, OPEN_INTENTS } from './publishing/keys.ts';
+import { OPEN_SELFTESTS, SELFTEST_PARTITIONS } from './selftest/keys.ts';
+import { REPOSITORY_PARTITION } from './storage/keys.ts';
+
+interface Owned {
+  table: readonly string[];
+  /** The same rows by another key. */
+  gsi1?: readonly string[];
+}
+
+export const PARTITIONS = {
+  platform: {
+    table: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS],
+    gsi1: [AUDIT_PARTITIONS, ...OUTBOX_SHARDS],
+  },
+  identity: {
+    table: [
+      ...AUTHORIZATION_PARTITIONS,
+      ORG_SLUG_PARTITIONS,
+      PROJECT_SLUG_PARTITIONS,
+      INVITATION_PARTITIONS,
+      ASSERTION_PARTITIONS,
+    ],
+    gsi1: [ORGS_PARTITION, ORG_PARTITIONS, PROJECT_PARTITIONS],
+  },
+  events: {
+    table: [
+      FEED_PARTITIONS,
+      DISPATCHED_PARTITIONS,
+      SWEEP_PARTITION,
+      TICKET_PARTITIONS,
+      CONNECTION_PARTITIONS,
+      TOPIC_PARTITIONS,
+    ],
+  },
+  catalog: { table: [CATALOG_PARTITION, APP_PARTITIONS, ENTITLEMENT_PARTITIONS] },
+  manifests: {
+    table: [SUBMISSION_PARTITIONS, OPEN_SUBMISSIONS],
+    gsi1: [PROJECT_SUBMISSIONS_PARTITIONS],
+  },
+  promotion: {
+    table: [promotionPartitions('version'), promotionPartitions('artifact')],
+    gsi1: [openPromotions('version'), openPromotions('artifact')],
+  },
+  publishing: { table: [INTENT_PARTITIONS], gsi1: [OPEN_INTENTS] },
+  artifacts: {
+    table: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION],
+    gsi1: [projectArtifacts('*'), DUE_ARTIFACTS],
+  },
+  storage: { table: [REPOSITORY_PARTITION] },
+  selftest: { table: [SELFTEST_PARTITIONS], gsi1: [OPEN_SELFTESTS] },
+} as const satisfies Record<string, Owned>;

@@ -1,0 +1,19 @@
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Context } from '../context.ts';
+import { edge, type Shape } from '../edge/edge.ts';
+
+/** Reads the table's stream. A batch that fails comes again whole, one that answers comes again from what it names. */
+export function streamConsumer(
+  consume: (ctx: Context, records: DynamoDBRecord[]) => Promise<DynamoDBBatchResponse>,
+) {
+  return edge(STREAM, (ctx, { Records }) => consume(ctx, Records));
+}
+
+const STREAM: Shape<DynamoDBStreamEvent, DynamoDBBatchResponse> = {
+  kind: 'stream',
+  sent: () => ({}),
+  tellError(ctx, _event, error) {
+    ctx.log.error('The batch failed; it comes again.', { error });
+    return undefined;
+  },
+};
