@@ -134,7 +134,7 @@ export class Relay extends Construct {
     for (const { work } of this.props.reactions) grantSend(fn, work.queue);
   }
 
-  /** As functions/events/dispatch.ts reads it. */
+  /** As functions/events/dispatch-to-domains.ts reads it. */
   private reactionQueues(): string {
     return Stack.of(this).toJsonString(
       this.props.reactions.map(({ work, types }) => ({ url: work.queue.queueUrl, types })),

@@ -12,14 +12,10 @@ import {
   namesOfArtifact,
   subjectOfPromotion,
 } from './artifact-promotion.ts';
-import {
-  findArtifactPromotion,
-  findArtifactPromotionOf,
-  type PromotedArtifact,
-  requireState,
-} from './artifact-promotion-store.ts';
+import { findArtifactPromotion, findArtifactPromotionOf, type PromotedArtifact } from './find-artifact.ts';
+import { requireState } from './save-artifact.ts';
 import { requireNotRevoked } from './artifact-trust.ts';
-import { findBound, holdVersion } from './binding-store.ts';
+import { findBound, holdVersion } from './find-bound-version.ts';
 import { decideArtifactMove, type MovableArtifact } from './decide-artifact-move.ts';
 import { refuse } from './problems.ts';
 import { countInstances } from './usage-store.ts';

@@ -3,9 +3,9 @@ import { savePromotion } from '../promotion/keep-promotion.ts';
 import type { Decision } from '../platform/data/change.ts';
 import type { Artifact } from './artifact.ts';
 import { type Bound, requireSpared } from './artifact-binding.ts';
-import { saveArtifact } from './artifact-store.ts';
+import { saveArtifact } from './save-artifact.ts';
 import { ArtifactMoved, auditMove, type ArtifactMove, moveArtifact } from './artifact-transition.ts';
-import { holdVersion } from './binding-store.ts';
+import { holdVersion } from './find-bound-version.ts';
 
 /** An artifact about to move. */
 export interface MovableArtifact {

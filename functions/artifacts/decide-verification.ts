@@ -1,9 +1,9 @@
 import type { Decision } from '../platform/data/change.ts';
 import { type Artifact, subjectOfArtifact } from './artifact.ts';
 import type { Bound } from './artifact-binding.ts';
-import { saveArtifact } from './artifact-store.ts';
+import { saveArtifact } from './save-artifact.ts';
 import { auditTrust, judged, TrustJudged } from './artifact-trust.ts';
-import { saveTrust } from './binding-store.ts';
+import { saveTrust } from './find-bound-version.ts';
 import type { Verification } from '../trust/verification.ts';
 
 /** What a look at an artifact's signature leads to, whoever looked: its trust, and what its app says of it. */

@@ -4,8 +4,8 @@ import { GRACE_SECONDS_DEFAULT, GraceSeconds } from '../promotion/status.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
-import { findArtifact } from './artifact-store.ts';
-import { findBound } from './binding-store.ts';
+import { findArtifact } from './find-artifact.ts';
+import { findBound } from './find-bound-version.ts';
 import { decideArtifactMove } from './decide-artifact-move.ts';
 
 export const deprecateArtifact = command(

@@ -3,18 +3,20 @@
 
 import { secondsAfter } from '../platform/clock.ts';
 import type { Artifact } from './artifact.ts';
-import { REGISTER_WITHIN_SECONDS } from '../retention/garbage.ts';
 import { fileUri, objectKeyOf } from '../storage/repository.ts';
 import { refuse } from './problems.ts';
 
 /** The descriptor a file is signed under has this type, whatever is in it. */
 export const FILE_MEDIA_TYPE = 'application/octet-stream';
 
+/** What lies there for longer and is not registered is about to be removed. */
+export const REGISTER_WITHIN_SECONDS = 6 * 24 * 3600;
+
 /** As much as one upload can carry. */
 export const FILE_BYTES_MAX = 5 * 1024 ** 3;
 
 /** As much as is read to compute a digest while somebody waits for the answer. */
-export const DIGESTED_BYTES_MAX = 512 * 1024 ** 2;
+const DIGESTED_BYTES_MAX = 512 * 1024 ** 2;
 
 /** Which file is meant: its name, the digest it must have, and where its publisher says it lies. */
 export type FileAsked = Pick<

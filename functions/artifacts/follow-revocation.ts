@@ -1,7 +1,7 @@
 import { failPromotion } from '../promotion/fail-promotion.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
-import { findArtifactPromotion } from './artifact-promotion-store.ts';
+import { findArtifactPromotion } from './find-artifact.ts';
 import { artifactKind } from './artifact-kind.ts';
 import type { ArtifactRevoked } from './revocation.ts';
 import { stopInstances } from './stop-instances.ts';

@@ -4,7 +4,7 @@ import { ArtifactPromotionView } from './artifact-promotion.ts';
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { ArtifactParams, pathOfArtifact } from './artifact.ts';
-import { findArtifactPromotionAtOnce } from './artifact-promotion-store.ts';
+import { findArtifactPromotionAtOnce } from './find-artifact.ts';
 import { countInstances } from './usage-store.ts';
 import { refuse } from './problems.ts';
 

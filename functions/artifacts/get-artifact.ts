@@ -1,7 +1,7 @@
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
-import { findArtifact } from './artifact-store.ts';
+import { findArtifact } from './find-artifact.ts';
 
 export const getArtifact = query(
   {

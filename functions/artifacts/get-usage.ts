@@ -1,7 +1,7 @@
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { ArtifactParams } from './artifact.ts';
-import { findArtifact } from './artifact-store.ts';
+import { findArtifact } from './find-artifact.ts';
 import { shownTo, UsageView, versionsUsing, viewUses } from './usage.ts';
 import { findNamesakes, findUses } from './usage-store.ts';
 

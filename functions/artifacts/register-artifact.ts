@@ -4,7 +4,7 @@ import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { Id } from '../platform/name.ts';
 import { ArtifactView, pathOfArtifact, subjectOfArtifact, viewArtifact } from './artifact.ts';
-import { insertArtifact } from './artifact-store.ts';
+import { insertArtifact } from './save-artifact.ts';
 import { findFile } from './find-file.ts';
 import { findImage } from './find-image.ts';
 import { requirePublisher } from './publication.ts';

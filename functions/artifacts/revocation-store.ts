@@ -3,8 +3,9 @@ import { putNew, requireThat, update, type Write } from '../platform/data/commit
 import { readItems } from '../platform/data/rows.ts';
 import type { Artifact } from './artifact.ts';
 import type { Bound } from './artifact-binding.ts';
-import { findArtifacts, forgetDue } from './artifact-store.ts';
-import { boundKeys, findBounds, parseBound } from './binding-store.ts';
+import { findArtifacts } from './find-artifact.ts';
+import { forgetDue } from './save-artifact.ts';
+import { boundKeys, findBounds, parseBound } from './find-bound-version.ts';
 import { artifactKey } from '../catalog/artifact-id.ts';
 import { contentKey, instanceUseKey, revokedContentKey } from './keys.ts';
 import { InstanceUse } from './usage.ts';

@@ -2,8 +2,8 @@ import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams, viewArtifact } from './artifact.ts';
-import { findArtifact } from './artifact-store.ts';
-import { saveTrust } from './binding-store.ts';
+import { findArtifact } from './find-artifact.ts';
+import { saveTrust } from './find-bound-version.ts';
 import { ArtifactRevoked, auditRevocation, RevocationView, revoke, RevokeArtifact } from './revocation.ts';
 import { findSame, saveRevocation } from './revocation-store.ts';
 

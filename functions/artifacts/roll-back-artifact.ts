@@ -4,8 +4,8 @@ import { rollBack } from '../promotion/promotion-steps.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
-import { findArtifactPromotionOf } from './artifact-promotion-store.ts';
-import { findBound } from './binding-store.ts';
+import { findArtifactPromotionOf } from './find-artifact.ts';
+import { findBound } from './find-bound-version.ts';
 import { decideArtifactMove } from './decide-artifact-move.ts';
 import { refuse } from './problems.ts';
 

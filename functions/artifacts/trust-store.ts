@@ -1,12 +1,12 @@
-import type { Refusal } from '../platform/errors.ts';
 // Every change of what trust is judged by also changes the head, which counts them: so they happen one after the
 // other, and whoever judged by an earlier number knows that there is something to judge again.
 
 import * as v from 'valibot';
 import { putNew, remove, replace, type Write } from '../platform/data/commit.ts';
+import type { Refusal } from '../platform/errors.ts';
 import type { PageOf } from '../platform/page.ts';
 import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
-import { controlTable, type Item, queryPage, readItem } from '../platform/data/table.ts';
+import { readItem } from '../platform/data/table.ts';
 import {
   POLICY_ROWS,
   REVOKED_ROWS,
@@ -15,41 +15,9 @@ import {
   trustHeadKey,
   trustPolicyKey,
 } from './keys.ts';
-import { RevokedCertificate, REVOKED_CERTIFICATES_MAX } from '../trust/revoked-certificate.ts';
-import { NO_TRUST, type Trust, TRUST_POLICIES_MAX, TrustHead, TrustPolicy } from '../trust/trust-policy.ts';
-
-const ROWS_MAX = 1 + TRUST_POLICIES_MAX + REVOKED_CERTIFICATES_MAX;
-
-/**
- * All of it, by one request as long as a page of DynamoDB holds it. The head comes first, so what changes while the
- * rest is read is told under the number from before, and is judged again.
- */
-export async function readTrust(): Promise<Trust> {
-  const items = await readPartition();
-  const rowsOf = (kind: string) => items.filter(({ sk }) => String(sk).startsWith(kind));
-  return {
-    revision: headIn(items.find(({ sk }) => sk === trustHeadKey().sk)).revision,
-    policies: rowsOf(POLICY_ROWS).map((item) => v.parse(TrustPolicy, item)),
-    revoked: rowsOf(REVOKED_ROWS).map((item) => v.parse(RevokedCertificate, item)),
-  };
-}
-
-async function readPartition(): Promise<Record<string, unknown>[]> {
-  const items: Record<string, unknown>[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const page = await queryPage({
-      condition: 'pk = :trust',
-      values: { ':trust': TRUST_PARTITION },
-      limit: ROWS_MAX,
-      from,
-      consistent: true,
-    });
-    items.push(...page.items);
-    from = page.next;
-  } while (from && items.length < ROWS_MAX);
-  return items;
-}
+import { RevokedCertificate } from '../trust/revoked-certificate.ts';
+import { type TrustHead, TrustPolicy } from '../trust/trust-policy.ts';
+import { headIn } from './read-trust.ts';
 
 export async function listTrustPolicyRows(page: PageAsked): Promise<PageOf<TrustPolicy>> {
   const { items, next_cursor } = await readRows(TRUST_PARTITION, POLICY_ROWS, page);
@@ -78,9 +46,6 @@ export async function findRevokedAndHead(
   const [head, revoked] = await readItems([trustHeadKey(), revokedCertificateKey(fingerprint)]);
   return { head: headIn(head), revoked: v.parse(v.optional(RevokedCertificate), revoked) };
 }
-
-const headIn = (item: Record<string, unknown> | undefined): TrustHead =>
-  v.parse(v.optional(TrustHead, NO_TRUST), item);
 
 /** Puts the policy in place of the one that was read, or of none. */
 export function saveTrustPolicy(

@@ -4,7 +4,7 @@ import { Version } from '../catalog/version.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { type Key, queryPage } from '../platform/data/table.ts';
 import type { Artifact } from './artifact.ts';
-import { findArtifacts } from './artifact-store.ts';
+import { findArtifacts } from './find-artifact.ts';
 import { contentPartition, INSTANCE_ROWS, PROJECT_ROWS } from './keys.ts';
 import { type Holder, InstanceUse, type Uses, USES_MAX } from './usage.ts';
 

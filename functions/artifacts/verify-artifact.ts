@@ -1,12 +1,12 @@
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams, ArtifactView, viewArtifact } from './artifact.ts';
-import { findArtifact } from './artifact-store.ts';
+import { findArtifact } from './find-artifact.ts';
 import { judged, requireNotRevoked, untrusted } from './artifact-trust.ts';
-import { findBound } from './binding-store.ts';
+import { findBound } from './find-bound-version.ts';
 import { decideVerification } from './decide-verification.ts';
 import { examineArtifact } from './examine-artifact.ts';
-import { readTrust } from './trust-store.ts';
+import { readTrust } from './read-trust.ts';
 import { refuse } from './problems.ts';
 
 export const verifyArtifact = command(

@@ -6,12 +6,12 @@ import { savePromotion } from '../promotion/keep-promotion.ts';
 import { commitDecision } from '../platform/data/change.ts';
 import { task } from '../platform/workflow/task.ts';
 import { artifactKind } from './artifact-kind.ts';
-import { findArtifactPromotion } from './artifact-promotion-store.ts';
+import { findArtifactPromotion } from './find-artifact.ts';
 import { requireNotRevoked, untrusted } from './artifact-trust.ts';
-import { findBound } from './binding-store.ts';
+import { findBound } from './find-bound-version.ts';
 import { decideVerification } from './decide-verification.ts';
 import { examineArtifact } from './examine-artifact.ts';
-import { readTrust } from './trust-store.ts';
+import { readTrust } from './read-trust.ts';
 
 /** The first gate. What it finds counts for the artifact as for the promotion, which ends where trust does. */
 export const handler = task(stepOf(artifactKind), async (ctx, { subject, operation_id }) => {

@@ -7,7 +7,7 @@ import { App, APPS_MAX } from './app.ts';
 import { searchTextOf } from './app-filter.ts';
 import { APP_ROWS, CATALOG_PARTITION, catalogHeadKey } from './keys.ts';
 
-export interface CachedApp {
+interface CachedApp {
   app: App;
   searchText: string;
 }

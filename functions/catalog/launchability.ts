@@ -67,7 +67,7 @@ export function viewProjectApp(
 type Verdict = Pick<ProjectAppView, 'entitled' | 'launchable' | 'launch_version' | 'reasons'>;
 
 /** Of an app as `offerTo` shows it to the project. */
-export function judgeLaunch(offer: App, project: Launcher, says: Says): Verdict {
+function judgeLaunch(offer: App, project: Launcher, says: Says): Verdict {
   const effective = effectiveOf(offer, says);
   const open = openVersions(offer, project.id);
   const pinned = open.filter((version) => isPinned(version, effective.version_pins));

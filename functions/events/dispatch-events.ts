@@ -1,6 +1,6 @@
 import { createContext } from '../platform/context.ts';
 import { streamConsumer } from '../platform/workflow/stream.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch } from './dispatch-to-domains.ts';
 import { eventIdOf, pointerOf } from './stream-record.ts';
 
 /**

@@ -4,7 +4,7 @@ import { feedHeadKey } from '../platform/data/keys.ts';
 import { OutboxRow } from '../platform/data/outbox.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { putItem, queryPage, readItem } from '../platform/data/table.ts';
-import { isReactedTo } from './dispatch.ts';
+import { isReactedTo } from './dispatch-to-domains.ts';
 import { dispatchedKey, numberedKey, placeOfOutbox, sweptKey } from './keys.ts';
 import { headOf, numberOf } from './feed-store.ts';
 import type { Swept } from './outbox-sweep.ts';

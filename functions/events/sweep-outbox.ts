@@ -3,7 +3,7 @@ import type { Context } from '../platform/context.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import { OUTBOX_SHARDS } from '../platform/data/keys.ts';
 import { task } from '../platform/workflow/task.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch } from './dispatch-to-domains.ts';
 import { relayOrSetAside } from './relay-or-set-aside.ts';
 import { isUndispatched, isUnrelayed, type Swept, sweepBefore } from './outbox-sweep.ts';
 import { findSwept, readShard, saveSwept } from './outbox-sweep-store.ts';

@@ -32,7 +32,7 @@ export interface Manifest {
 }
 
 type ArtifactAsSent = NonNullable<VersionAsSent['artifacts']>[number];
-export type ManifestArtifact = ArtifactAsSent & {
+type ManifestArtifact = ArtifactAsSent & {
   source_type: NonNullable<ArtifactAsSent['source_type']>;
 };
 

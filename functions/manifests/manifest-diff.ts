@@ -19,7 +19,7 @@ const ManifestChange = v.object({
   /** What it can break; only where it can. */
   why: v.optional(v.string()),
 });
-export type ManifestChange = v.InferOutput<typeof ManifestChange>;
+type ManifestChange = v.InferOutput<typeof ManifestChange>;
 
 export const ManifestDiff = v.object({
   /** Whether anything of it can break those who use the earlier version. */

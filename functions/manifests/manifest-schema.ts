@@ -24,7 +24,7 @@ import {
 import { ACCELERATORS, MEMBER_ROLES, RuntimeProfileAsSent } from './manifest-profile.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 
-export const CATEGORIES = [
+const CATEGORIES = [
   'development',
   'notebook',
   'inference',

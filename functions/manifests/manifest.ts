@@ -9,7 +9,7 @@ import { MANIFEST_CHECKS } from './manifest-checks.ts';
 import { faultsOf } from './manifest-faults.ts';
 import { ManifestAsSent } from './manifest-schema.ts';
 
-export type { Manifest, ManifestArtifact } from './manifest-canonical.ts';
+export type { Manifest } from './manifest-canonical.ts';
 
 /** As many as somebody reads; correcting these shows the next. */
 const PROBLEMS_MAX = 100;

@@ -3,7 +3,7 @@
 // back. The dialect is the part of ECMAScript's, with the u flag, that such a machine can run; what it accepts means the
 // same there.
 
-export const PATTERN_CHARACTERS_MAX = 200;
+const PATTERN_CHARACTERS_MAX = 200;
 export const PATTERN_STATES_MAX = 2000;
 const REPEATS_MAX = 1000;
 

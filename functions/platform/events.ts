@@ -6,7 +6,7 @@ import * as v from 'valibot';
 export type DataSchema = v.GenericSchema<Record<string, unknown>>;
 
 /** The place an event belongs to, where that is not the request's own. */
-export interface EventPlace {
+interface EventPlace {
   org_id?: string;
   project_id?: string;
 }

@@ -62,7 +62,7 @@ export interface Promotable {
 }
 
 /** What the audit and the events say of a promotion: how far it is, and what it is about. */
-export function aboutPromotion(kind: Kind, promotion: Promotion): Record<string, unknown> {
+function aboutPromotion(kind: Kind, promotion: Promotion): Record<string, unknown> {
   return { ...dataOf(promotion), ...kind.names(promotion.subject) };
 }
 

@@ -13,7 +13,8 @@ import { awaitLastInstance } from './promotion-steps.ts';
 import { keepPromotion } from './keep-promotion.ts';
 
 /** What the workflow tells each of its steps: what it is about, and for which operation it acts. */
-export const stepOf = <S extends Subject>({ subject }: Kind<S>) => v.object({ subject, operation_id: v.string() });
+export const stepOf = <S extends Subject>({ subject }: Kind<S>) =>
+  v.object({ subject, operation_id: v.string() });
 
 interface Waiting {
   subject: Subject;

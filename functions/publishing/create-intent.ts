@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Uploads, uploadsFor } from './file-upload.ts';
 import { requirePublisher } from '../artifacts/publication.ts';
 import { repositoryOf } from '../storage/repository.ts';
-import { readTrust } from '../artifacts/trust-store.ts';
+import { readTrust } from '../artifacts/read-trust.ts';
 import { findApp } from '../catalog/find-version.ts';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';

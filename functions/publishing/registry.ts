@@ -33,8 +33,3 @@ export function viewRegistry(host: string): RegistryView {
     signature_scheme: 'notation-jws',
   };
 }
-
-/** A repository's address is the host, a slash and its name. */
-export function hostOf(repositoryUri: string): string {
-  return repositoryUri.slice(0, repositoryUri.indexOf('/'));
-}

@@ -1,4 +1,5 @@
-import { findUnneededFiles, findUnneededImages, type StoredFile, type StoredImage } from './garbage.ts';
+import { findUnneededFiles, findUnneededImages } from './garbage.ts';
+import type { StoredFile, StoredImage } from '../storage/stored.ts';
 import { artifactsIn } from './garbage-store.ts';
 import { listVersions } from '../storage/object-store.ts';
 import type { VersionMarker } from '../storage/object-versions.ts';

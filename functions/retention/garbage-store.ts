@@ -3,7 +3,7 @@ import { readItems } from '../platform/data/rows.ts';
 import { queryPage } from '../platform/data/table.ts';
 import { Artifact } from '../artifacts/artifact.ts';
 import { inParts } from './garbage.ts';
-import { findArtifacts } from '../artifacts/artifact-store.ts';
+import { findArtifacts } from '../artifacts/find-artifact.ts';
 import { contentKey, projectArtifacts } from '../artifacts/keys.ts';
 import type { Repository } from '../storage/repository-store.ts';
 

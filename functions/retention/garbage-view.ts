@@ -2,7 +2,8 @@
 
 import * as v from 'valibot';
 import type { Repository } from '../storage/repository-store.ts';
-import { type StoredFile, type StoredImage, subjectsOf } from './garbage.ts';
+import { subjectsOf } from './garbage.ts';
+import type { StoredFile, StoredImage } from '../storage/stored.ts';
 
 const ITEMS_MAX = 100;
 

@@ -4,32 +4,14 @@ import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
 import { Slug } from '../platform/name.ts';
+import { REGISTER_WITHIN_SECONDS } from '../artifacts/file.ts';
 import { provenanceKeyOf, signatureKeyOf } from '../storage/repository.ts';
+import type { StoredFile, StoredImage } from '../storage/stored.ts';
 
-/** What came more recently may yet be registered. */
-export const COLLECT_AFTER_SECONDS = 7 * 24 * 3600;
-/** A day before, so that nobody registers a file at the very moment it goes. */
-export const REGISTER_WITHIN_SECONDS = 6 * 24 * 3600;
+const DAY_SECONDS = 24 * 3600;
 
-/** A manifest as the registry has it: an image, an index of images, or what is attached to one of them. */
-export interface StoredImage {
-  digest: string;
-  tags: string[];
-  pushedAt: Date;
-  sizeBytes: number;
-  /** What it is attached to, by its own word. */
-  subject?: string;
-  /** What an index leads to. */
-  members: string[];
-}
-
-/** One version of an object; one that says that the object was deleted has no bytes. */
-export interface StoredFile {
-  key: string;
-  versionId: string;
-  storedAt: Date;
-  sizeBytes: number;
-}
+/** What came more recently may yet be registered; a day more, so that nobody registers a file at the very moment it goes. */
+export const COLLECT_AFTER_SECONDS = REGISTER_WITHIN_SECONDS + DAY_SECONDS;
 
 export interface Pinned {
   key: string;
@@ -91,7 +73,7 @@ export function findUnneededFiles(files: StoredFile[], pinned: Pinned[], now: Da
 }
 
 /** As many as one request takes. */
-export const PART = 100;
+const PART = 100;
 
 export function inParts<T>(all: T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / PART) }, (_, part) =>

@@ -7,7 +7,7 @@ import { forgetDraft } from './forget-draft.ts';
 import { chooseDue, type Due } from '../artifacts/artifact-due.ts';
 import { reverifyArtifact } from './reverify-artifact.ts';
 import type { Trust } from '../trust/trust-policy.ts';
-import { readTrust } from '../artifacts/trust-store.ts';
+import { readTrust } from '../artifacts/read-trust.ts';
 
 /** So many in one run; the next comes in minutes. */
 const TAKEN_MAX = 1_000;

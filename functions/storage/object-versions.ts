@@ -1,6 +1,7 @@
-// What S3 tells of the versions of objects, read from its XML. Rules only; nothing here knows AWS's clients.
+// What S3 tells of the versions of objects. Rules only; nothing here asks it.
 
-import type { StoredFile } from '../retention/garbage.ts';
+import type { ListObjectVersionsCommandOutput } from '@aws-sdk/client-s3';
+import type { StoredFile } from './stored.ts';
 
 /** Where a page ended and the next begins. */
 export interface VersionMarker {
@@ -13,31 +14,25 @@ export interface VersionPage {
   next?: VersionMarker;
 }
 
-const ENTRY = /<(Version|DeleteMarker)>(.*?)<\/\1>/gs;
+type Listing = Omit<ListObjectVersionsCommandOutput, '$metadata'>;
 
-/** ListObjectVersions with `encoding-type=url`, so that keys have no character XML would have to escape. */
-export function readVersions(xml: string): VersionPage {
-  if (!xml.includes('</ListVersionsResult>')) throw new Error('The listing is incomplete.');
-  const files = [...xml.matchAll(ENTRY)].map(([, , entry = '']) => ({
-    key: readKey(entry, 'Key'),
-    versionId: read(entry, 'VersionId'),
-    storedAt: new Date(read(entry, 'LastModified')),
-    // The mark of a deletion has none.
-    sizeBytes: Number(find(entry, 'Size') ?? 0),
+export function readVersions(listing: Listing, prefix: string): VersionPage {
+  const { DeleteMarkers = [], Versions = [], IsTruncated, NextKeyMarker, NextVersionIdMarker } = listing;
+  // The mark of a deletion has no bytes.
+  const marks = DeleteMarkers.map((mark) => ({ ...mark, Size: 0 }));
+  const files = [...marks, ...Versions].map(({ Key, VersionId, LastModified, Size }) => ({
+    key: required(Key),
+    versionId: required(VersionId),
+    storedAt: required(LastModified),
+    sizeBytes: required(Size),
   }));
-  if (read(xml, 'IsTruncated') !== 'true') return { files };
-  return { files, next: { key: readKey(xml, 'NextKeyMarker'), versionId: read(xml, 'NextVersionIdMarker') } };
+  if (files.some(({ key }) => !key.startsWith(prefix)))
+    throw new Error('The listing is about something else than was asked for.');
+  if (!required(IsTruncated)) return { files };
+  return { files, next: { key: required(NextKeyMarker), versionId: required(NextVersionIdMarker) } };
 }
 
-const find = (xml: string, name: string): string | undefined =>
-  new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
-
-function read(xml: string, name: string): string {
-  const value = find(xml, name);
-  if (value === undefined) throw new Error(`The listing has no ${name} where one is needed.`);
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('The listing lacks something it should have.');
   return value;
 }
-
-/** A blank is a plus sign there, and a plus sign is encoded. */
-const readKey = (xml: string, name: string): string =>
-  decodeURIComponent(read(xml, name).replaceAll('+', ' '));

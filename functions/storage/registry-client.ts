@@ -33,7 +33,7 @@ const MANIFEST_TYPES = [
 ].join(', ');
 
 const Referrer = v.object({ digest: v.string(), artifactType: v.optional(v.string()) });
-export type Referrer = v.InferOutput<typeof Referrer>;
+type Referrer = v.InferOutput<typeof Referrer>;
 const Index = v.object({ manifests: v.array(Referrer) });
 
 /** Lists are written by clients: what stands there need not be a digest. */

@@ -1,7 +1,6 @@
 import { DescribeRepositoriesCommand } from '@aws-sdk/client-ecr';
 import { ecr } from '../platform/clients.ts';
 import { environment } from '../platform/environment.ts';
-import { hostOf } from '../publishing/registry.ts';
 
 let host: string | undefined;
 
@@ -16,4 +15,9 @@ async function askHost(): Promise<string> {
   const uri = repositories?.[0]?.repositoryUri;
   if (!uri) throw new Error(`ECR describes ${name} without its address.`);
   return hostOf(uri);
+}
+
+/** A repository's address is the host, a slash and its name. */
+export function hostOf(repositoryUri: string): string {
+  return repositoryUri.slice(0, repositoryUri.indexOf('/'));
 }

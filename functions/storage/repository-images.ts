@@ -10,7 +10,7 @@ import {
 import * as v from 'valibot';
 import { isNamed } from '../platform/aws-errors.ts';
 import { ecr } from '../platform/clients.ts';
-import type { StoredImage } from '../retention/garbage.ts';
+import type { StoredImage } from './stored.ts';
 
 const PAGE = 1_000;
 const IMAGES_MAX = 20_000;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { insertArtifact } from '../../functions/artifacts/artifact-store.ts';
+import { insertArtifact } from '../../functions/artifacts/save-artifact.ts';
 import { FILE_MEDIA_TYPE } from '../../functions/artifacts/file.ts';
 import { fileUri, objectKeyOf, signatureKeyOf } from '../../functions/storage/repository.ts';
 import type { App, VersionEntry } from '../../functions/catalog/app.ts';

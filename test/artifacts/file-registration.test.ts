@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
+import { withoutBucket } from '../storage/absent-bucket.ts';
 import { registrationOf } from './signed-file.ts';
 
 const ARTIFACTS = '/api/v1/projects/{project_id}/app-artifacts';
@@ -20,7 +21,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  vi.unstubAllEnvs();
   await world?.close();
 });
 
@@ -116,9 +116,8 @@ test('while the bucket does not answer nothing is registered, and the same reque
     (await Promise.all(['ARTIFACT#', 'CONTENT#', 'AUDIT#', 'OUTBOX#'].map((pk) => world.items(pk)))).flat()
       .length;
   const before = await rows();
-  vi.stubEnv('AWS_ENDPOINT_URL_S3', `http://127.0.0.1:${(hostile.address() as AddressInfo).port}`);
-  const refused = await register(file, key);
-  vi.stubEnv('AWS_ENDPOINT_URL_S3', undefined);
+  const { port } = hostile.address() as AddressInfo;
+  const refused = await withoutBucket(() => register(file, key), port);
   hostile.close();
   expect(refused).toMatchObject({
     status: 503,

@@ -6,8 +6,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { hash } from 'node:crypto';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { insertArtifact } from '../../functions/artifacts/artifact-store.ts';
-import { findArtifactPromotion } from '../../functions/artifacts/artifact-promotion-store.ts';
+import { insertArtifact } from '../../functions/artifacts/save-artifact.ts';
+import { findArtifactPromotion } from '../../functions/artifacts/find-artifact.ts';
 import { instanceUseKey } from '../../functions/artifacts/keys.ts';
 import { fileUri, objectKeyOf, signatureKeyOf } from '../../functions/storage/repository.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';

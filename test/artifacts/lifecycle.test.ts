@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Artifact, LIFECYCLE_STATES, type LifecycleState } from '../../functions/artifacts/artifact.ts';
-import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
+import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
 import {
   ArtifactMoved,
   type ArtifactMove,

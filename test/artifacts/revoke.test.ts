@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
+import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
 import { dueKey, instanceUseKey } from '../../functions/artifacts/keys.ts';
 import { handler as reactToEvents } from '../../functions/artifacts/react-to-events.ts';
 import { appKey } from '../../functions/catalog/keys.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustHeadKey } from '../../functions/artifacts/keys.ts';
 import { REVOKED_CERTIFICATES_MAX } from '../../functions/trust/revoked-certificate.ts';
-import { readTrust } from '../../functions/artifacts/trust-store.ts';
+import { readTrust } from '../../functions/artifacts/read-trust.ts';
 import { TRUST_POLICIES_MAX } from '../../functions/trust/trust-policy.ts';
 import { toPem } from '../../sdk/certificates.ts';
 import type { Body } from '../api/recipe.ts';

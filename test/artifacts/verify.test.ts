@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
+import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
 import { dueKey, trustPolicyKey } from '../../functions/artifacts/keys.ts';
 import { signatureKeyOf } from '../../functions/storage/repository.ts';
 import type { Project } from '../../functions/identity/project.ts';

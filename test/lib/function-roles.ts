@@ -13,7 +13,8 @@ import { table } from '../../lib/local/resources/dynamodb.ts';
 import { policy, role } from '../../lib/local/resources/iam.ts';
 import { identifyWith } from '../../lib/local/resources/index.ts';
 import { lambdaFunction } from '../../lib/local/resources/lambda.ts';
-import { Plan } from '../../lib/local/resources/plan.ts';
+import { Plan, statementsOf } from '../../lib/local/resources/plan.ts';
+import type { PolicyStatement } from '../../lib/local/wire/aws.ts';
 import { readAssembly } from '../../lib/local/template/assembly.ts';
 import { type Declared, Templates } from '../../lib/local/template/template.ts';
 import type { Makers } from '../../lib/local/resources/kind.ts';
@@ -40,16 +41,50 @@ export async function openFunctionRoles(assembly: string) {
   for (const kind of [role, policy]) for (const each of declared(kind.type)) kind.plan?.(each, plan);
   for (const each of plan.roles.values()) services.iam.putRole(each);
 
-  return {
-    control: tables.find(({ logicalId }) => logicalId.startsWith('Control'))?.identity.ref ?? '',
-    roles: [...plan.roles.values()],
-    functions: declared(lambdaFunction.type).map(({ properties: { FunctionName, Role } }) => {
+  const { identity } = tables.find(({ logicalId }) => logicalId.startsWith('Control')) ?? {};
+  const TableName = identity?.ref ?? '';
+  const functions = new Map(
+    declared(lambdaFunction.type).map(({ properties: { FunctionName, Role } }) => {
       const name = String(FunctionName).replace('GpuaasPlatform-', '');
       const roleArn = String(Role);
       const credentials = services.principals.session(roleArn, name);
-      return { name, roleArn, client: new DynamoDBClient(services.as(credentials)) };
+      return [name, { roleArn, client: new DynamoDBClient(services.as(credentials)) }];
     }),
+  );
+
+  return {
+    /** What the role of a function lets it do in a partition, of the table or of its index. */
+    async reach(name: string, partition: string, on: 'table' | 'gsi1'): Promise<Action[]> {
+      const { client } = functions.get(name) ?? {};
+      if (client === undefined) throw new Error(`There is no function ${name}.`);
+      const pk = partition.replace('*', 'probe');
+      const allowed: Action[] = [];
+      for (const [action, attempt] of Object.entries(on === 'table' ? ON_TABLE : ON_INDEX)) {
+        // As one of them: the client's types take no union of commands.
+        const command = attempt(TableName, pk) as GetItemCommand;
+        if (await isAllowed(client.send(command))) allowed.push(action as Action);
+      }
+      return allowed;
+    },
+    /** Every partition a function is granted something in, as its role says it. */
+    grants: () =>
+      [...functions].flatMap(([name, { roleArn }]) =>
+        statementsOfRole(plan, roleArn)
+          .filter(({ Condition }) => leadingKeys(Condition).length > 0)
+          .flatMap(({ Resource, Condition }) => {
+            const on = String(Resource).endsWith('/index/gsi1') ? 'gsi1' : 'table';
+            return leadingKeys(Condition).map((partition) => ({ name, on, partition }) as const);
+          }),
+      ),
+    /** What the roles of no function say. */
+    others: () => {
+      const known = new Set([...functions.values()].map(({ roleArn }) => roleArn));
+      return [...plan.roles.values()]
+        .filter(({ arn }) => !known.has(arn))
+        .map(({ policies }) => JSON.stringify(policies));
+    },
     async close(): Promise<void> {
+      for (const { client } of functions.values()) client.destroy();
       operator.destroy();
       await services.close();
       await engine.stop();
@@ -57,85 +92,61 @@ export async function openFunctionRoles(assembly: string) {
   };
 }
 
-type Attempt = (client: DynamoDBClient, TableName: string, pk: string) => Promise<unknown>;
+export type FunctionRoles = Awaited<ReturnType<typeof openFunctionRoles>>;
+
+const statementsOfRole = (plan: Plan, arn: string): PolicyStatement[] =>
+  (plan.roles.get(arn)?.policies ?? []).flatMap(statementsOf);
+
+const leadingKeys = (condition: unknown): string[] =>
+  (condition as Record<string, Record<string, string[]>> | undefined)?.['ForAllValues:StringLike']?.[
+    'dynamodb:LeadingKeys'
+  ] ?? [];
+
+async function isAllowed(answer: Promise<unknown>): Promise<boolean> {
+  try {
+    await answer;
+    return true;
+  } catch (error) {
+    if ((error as Error).name === 'AccessDeniedException') return false;
+    throw error;
+  }
+}
 
 const keyOf = (pk: string) => ({ pk: { S: pk }, sk: { S: 'probe' } });
 
-/** Everything a role can be let do with items, each tried as simply as it can be. */
-const ATTEMPTS = {
-  GetItem: (client, TableName, pk) => client.send(new GetItemCommand({ TableName, Key: keyOf(pk) })),
-  BatchGetItem: (client, TableName, pk) =>
-    client.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: [keyOf(pk)] } } })),
-  Query: (client, TableName, pk) =>
-    client.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: pk } },
-      }),
-    ),
-  PutItem: (client, TableName, pk) => client.send(new PutItemCommand({ TableName, Item: keyOf(pk) })),
-  UpdateItem: (client, TableName, pk) =>
-    client.send(
-      new UpdateItemCommand({
-        TableName,
-        Key: keyOf(pk),
-        UpdateExpression: 'SET probed = :yes',
-        ExpressionAttributeValues: { ':yes': { BOOL: true } },
-      }),
-    ),
-  DeleteItem: (client, TableName, pk) => client.send(new DeleteItemCommand({ TableName, Key: keyOf(pk) })),
-  BatchWriteItem: (client, TableName, pk) =>
-    client.send(
-      new BatchWriteItemCommand({ RequestItems: { [TableName]: [{ PutRequest: { Item: keyOf(pk) } }] } }),
-    ),
-  ConditionCheckItem: (client, TableName, pk) =>
-    client.send(
-      new TransactWriteItemsCommand({
-        TransactItems: [
-          {
-            ConditionCheck: {
-              TableName,
-              Key: keyOf(pk),
-              ConditionExpression: 'attribute_not_exists(nothing_has_this)',
-            },
+/** Everything a role can be let do with items, each as simple as it can be. */
+const ON_TABLE = {
+  GetItem: (TableName: string, pk: string) => new GetItemCommand({ TableName, Key: keyOf(pk) }),
+  BatchGetItem: (table: string, pk: string) =>
+    new BatchGetItemCommand({ RequestItems: { [table]: { Keys: [keyOf(pk)] } } }),
+  Query: (TableName: string, pk: string) => new QueryCommand({ TableName, ...whereIs('pk', pk) }),
+  PutItem: (TableName: string, pk: string) => new PutItemCommand({ TableName, Item: keyOf(pk) }),
+  UpdateItem: (TableName: string, pk: string) => new UpdateItemCommand({ TableName, Key: keyOf(pk) }),
+  DeleteItem: (TableName: string, pk: string) => new DeleteItemCommand({ TableName, Key: keyOf(pk) }),
+  BatchWriteItem: (table: string, pk: string) =>
+    new BatchWriteItemCommand({ RequestItems: { [table]: [{ PutRequest: { Item: keyOf(pk) } }] } }),
+  ConditionCheckItem: (TableName: string, pk: string) =>
+    new TransactWriteItemsCommand({
+      TransactItems: [
+        {
+          ConditionCheck: {
+            TableName,
+            Key: keyOf(pk),
+            ConditionExpression: 'attribute_not_exists(nothing_has_this)',
           },
-        ],
-      }),
-    ),
-} satisfies Record<string, Attempt>;
+        },
+      ],
+    }),
+};
 
 const ON_INDEX = {
-  'Query gsi1': (client, TableName, pk) =>
-    client.send(
-      new QueryCommand({
-        TableName,
-        IndexName: 'gsi1',
-        KeyConditionExpression: 'gsi1pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: pk } },
-      }),
-    ),
-} satisfies Record<string, Attempt>;
+  'Query gsi1': (TableName: string, pk: string) =>
+    new QueryCommand({ TableName, IndexName: 'gsi1', ...whereIs('gsi1pk', pk) }),
+};
 
-export type Action = keyof typeof ATTEMPTS | keyof typeof ON_INDEX;
+const whereIs = (key: string, value: string) => ({
+  KeyConditionExpression: `${key} = :value`,
+  ExpressionAttributeValues: { ':value': { S: value } },
+});
 
-/** What of all this the client is let do in a partition, the table's or the index's. */
-export async function reach(
-  client: DynamoDBClient,
-  tableName: string,
-  partition: string,
-  on: 'table' | 'gsi1',
-): Promise<Action[]> {
-  const attempts = Object.entries(on === 'table' ? ATTEMPTS : ON_INDEX) as [Action, Attempt][];
-  const pk = partition.replace('*', 'probe');
-  const allowed: Action[] = [];
-  for (const [action, attempt] of attempts) {
-    try {
-      await attempt(client, tableName, pk);
-      allowed.push(action);
-    } catch (error) {
-      if ((error as Error).name !== 'AccessDeniedException') throw error;
-    }
-  }
-  return allowed;
-}
+export type Action = keyof typeof ON_TABLE | keyof typeof ON_INDEX;

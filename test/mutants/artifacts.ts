@@ -108,7 +108,7 @@ export const artifacts: Mutant[] = [
   },
   {
     what: 'revoked bytes are registered again under another name',
-    file: 'functions/artifacts/artifact-store.ts',
+    file: 'functions/artifacts/save-artifact.ts',
     from: "{ condition: 'attribute_not_exists(pk)' },\n      'artifact.revoked',",
     to: "{ condition: 'attribute_not_exists(pk) OR attribute_exists(pk)' },\n      'artifact.revoked',",
     noticedBy: ['test/artifacts/revoke.test.ts'],
@@ -129,14 +129,14 @@ export const artifacts: Mutant[] = [
   },
   {
     what: 'of two writes about one artifact the later overwrites the earlier',
-    file: 'functions/artifacts/artifact-store.ts',
+    file: 'functions/artifacts/save-artifact.ts',
     from: "ConditionExpression: 'revision = :before'",
     to: "ConditionExpression: 'revision >= :before'",
     noticedBy: ['test/artifacts/lifecycle.test.ts'],
   },
   {
     what: 'an artifact of another project is shown',
-    file: 'functions/artifacts/artifact-store.ts',
+    file: 'functions/artifacts/save-artifact.ts',
     from: 'if (artifact?.project_id !== projectId)',
     to: 'if (!artifact)',
     noticedBy: ['test/artifacts/usage.test.ts'],

@@ -88,7 +88,7 @@ export const relay: Mutant[] = [
   },
   {
     what: 'every domain is told of every event',
-    file: 'functions/events/dispatch.ts',
+    file: 'functions/events/dispatch-to-domains.ts',
     from: 'pointers.filter(({ type }) => types.includes(type)),',
     to: 'pointers.filter(() => types.length > 0),',
     noticedBy: ['test/events/dispatch-events.test.ts'],

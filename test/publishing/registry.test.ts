@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostOf } from '../../functions/publishing/registry.ts';
+import { hostOf } from '../../functions/storage/registry-host.ts';
 import { ecr } from '../../functions/platform/clients.ts';
 import { openScene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';

@@ -4,9 +4,8 @@ import {
   COLLECT_AFTER_SECONDS,
   findUnneededFiles,
   findUnneededImages,
-  type StoredFile,
-  type StoredImage,
 } from '../../functions/retention/garbage.ts';
+import type { StoredFile, StoredImage } from '../../functions/storage/stored.ts';
 import { secondsAfter } from '../../functions/platform/clock.ts';
 import { DEEP } from '../deep.ts';
 

@@ -1,7 +1,7 @@
 import { S3Client, DeleteObjectCommand } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { findAnyArtifact } from '../../functions/artifacts/artifact-store.ts';
+import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
 import { careForArtifacts } from '../../functions/retention/maintain-artifacts.ts';
 import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { contentKey, dueKey } from '../../functions/artifacts/keys.ts';
@@ -20,6 +20,7 @@ import { newId } from '../../functions/platform/ids.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { promoteOne } from '../artifacts/promoted.ts';
+import { withoutBucket } from '../storage/absent-bucket.ts';
 
 let world: World;
 let scene: Scene;
@@ -176,9 +177,7 @@ describe('an artifact that cannot be looked at', () => {
     const { project } = await scene.place();
     const of = await signed(project);
     const before = await artifact(of.id);
-    vi.stubEnv('AWS_ENDPOINT_URL_S3', 'http://127.0.0.1:1');
-    await care(VERIFY_EVERY_SECONDS);
-    vi.unstubAllEnvs();
+    await withoutBucket(() => care(VERIFY_EVERY_SECONDS));
     expect(await artifact(of.id)).toEqual(before);
     expect(await world.get(dueKey(of.id))).toMatchObject({ tried_at: expect.any(String) });
     await care(VERIFY_EVERY_SECONDS);

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { until } from '../until.ts';
 import { Bucket, type BucketWorld, type FileCode, openBucket, READER } from './bucket-world.ts';
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'w');
@@ -160,7 +161,9 @@ describe('nothing is registered when the bucket', () => {
 });
 
 describe('nothing is verified when the bucket', () => {
-  const LISTING = `<ListVersionsResult><IsTruncated>false</IsTruncated><Version><Key>${key}.jws.sig</Key>
+  const listingOf = (url: string) =>
+    `<ListVersionsResult><IsTruncated>false</IsTruncated><Version>
+    <Key>${new URL(url, 'http://x').searchParams.get('prefix')}</Key>
     <VersionId>v1</VersionId><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>7</Size></Version>
     </ListVersionsResult>`;
   const evidence = () =>
@@ -194,7 +197,9 @@ describe('nothing is verified when the bucket', () => {
     // The list of signatures is right, and has the time it needs; it is the signature that is not.
     haste = 5;
     answer = (request, response) =>
-      request.url?.includes('versions=') ? response.writeHead(200).end(LISTING) : behave(request, response);
+      request.url?.includes('versions=')
+        ? response.writeHead(200).end(listingOf(request.url))
+        : behave(request, response);
     await expect(evidence()).rejects.toMatchObject({ code: 'store.unavailable' });
     expect(asks.some((ask) => ask.startsWith('GET') && ask.includes('versionId=v1'))).toBe(true);
   });
@@ -249,11 +254,49 @@ describe('memory', () => {
     expect(sent).toBeLessThan(20 * MEGABYTE.length);
   });
 
-  test('a listing without end is not waited for', async () => {
+  test.each([
+    ['a listing', 200, () => code.listVersions('projects/')],
+    ['an error', 500, () => code.listVersions('projects/')],
+    ['an error in place of a file', 500, () => code.readObject(key, 10)],
+    ['an answer to a deletion', 200, () => code.deleteVersion(key, 'v1')],
+  ])('%s without end is not waited for, nor kept', async (_what, status, ask) => {
+    let sent = 0;
     answer = (_, response) => {
-      response.writeHead(200);
+      response.writeHead(status);
       pour(response, 1_000);
+      response.on('close', () => (sent += response.socket?.bytesWritten ?? 0));
     };
+    await ask().catch((error: unknown) => expect(error).toMatchObject({ code: 'store.unavailable' }));
+    await until(() => sent > 0, 'the answer to be broken off');
+    expect(sent).toBeLessThan(20 * MEGABYTE.length);
+  });
+});
+
+describe('a listing is none when it', () => {
+  const version =
+    '<Version><Key>projects/k</Key><VersionId>v</VersionId><LastModified>2026-01-01T00:00:00.000Z</LastModified>';
+  const whole = `<ListVersionsResult><IsTruncated>false</IsTruncated>${version}<Size>1</Size></Version></ListVersionsResult>`;
+
+  test('has everything: then it is one', async () => {
+    answer = (_, response) => response.writeHead(200).end(whole);
+    expect((await code.listVersions('projects/')).files).toHaveLength(1);
+  });
+
+  test.each([
+    ['is empty', ''],
+    ['is no XML', '{"Versions":[]}'],
+    ['ends in the middle', whole.slice(0, -30)],
+    ['ends before its last tag', whole.replace('</ListVersionsResult>', '')],
+    ['closes what it did not open', whole.replace('</Version>', '</DeleteMarker>')],
+    ['does not tell whether there is more', whole.replace('<IsTruncated>false</IsTruncated>', '')],
+    ['does not tell where the rest begins', whole.replace('false', 'true')],
+    ['does not tell the length of a version', whole.replace('<Size>1</Size>', '')],
+    ['does not tell the time of a version', whole.replace('2026-01-01T00:00:00.000Z', 'soon')],
+    ['is about something else', whole.replace('projects/k', 'projectsk')],
+    ['names entities of its own', `<!DOCTYPE x [<!ENTITY a "/k">]>${whole.replace('/k<', '&a;<')}`],
+    ['is nested without end', '<a>'.repeat(500_000)],
+  ])('%s', async (_why, xml) => {
+    answer = (_, response) => response.writeHead(200).end(xml);
     await expect(code.listVersions('projects/')).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 });

@@ -18,7 +18,7 @@ interface Entry {
  * What authorization knows, kept for a few seconds in a warm function, so that a call pays nothing for it. That
  * something does not exist is kept just as long: an absent thing must not be told from a foreign one by its cost.
  */
-export class AuthorizationCache {
+class AuthorizationCache {
   #entries = new Map<string, Entry>();
 
   async read(keys: Key[], now: Clock): Promise<(Record<string, unknown> | undefined)[]> {

@@ -30,7 +30,7 @@ export interface Replyable {
 }
 
 /** What makes two requests the same: where they went and what they said. */
-export function fingerprintOf({ route, params, query, bodyText = '' }: Request): string {
+function fingerprintOf({ route, params, query, bodyText = '' }: Request): string {
   return hash('sha256', JSON.stringify([route, params, query, bodyText]));
 }
 

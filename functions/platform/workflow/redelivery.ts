@@ -1,7 +1,7 @@
 // When a message that failed comes again. Rules only; nothing here knows AWS.
 
 /** One that fails by itself will not succeed by being tried more often. */
-export const DELIVERIES_MAX = 5;
+const DELIVERIES_MAX = 5;
 /** While something it needs is away, a message waits this long; the stream's records as long. */
 export const AGE_SECONDS_MAX = 6 * 3600;
 const DELAY_SECONDS_MAX = 300;

@@ -23,7 +23,7 @@ export interface Sweep<T> {
 /** The scheduled function of a sweep. */
 export const sweeping = <T>(sweep: Sweep<T>) => task(v.unknown(), (ctx) => runSweep(ctx, sweep));
 
-export async function runSweep<T>(ctx: Context, sweep: Sweep<T>): Promise<void> {
+async function runSweep<T>(ctx: Context, sweep: Sweep<T>): Promise<void> {
   const endsAt = secondsAfter(ctx.now(), sweep.secondsMax);
   const waiting = each(await sweep.find(ctx));
   const work = async (): Promise<void> => {

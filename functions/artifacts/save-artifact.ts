@@ -1,12 +1,9 @@
-import * as v from 'valibot';
 import { versionSortKey } from '../platform/version-number.ts';
 import { put, putNew, remove, replace, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
-import { readItems } from '../platform/data/rows.ts';
-import { readItem } from '../platform/data/table.ts';
 import { requireNotCollecting } from '../storage/repository-store.ts';
 import { promotionKey } from '../promotion/keys.ts';
-import { Artifact } from './artifact.ts';
+import type { Artifact } from './artifact.ts';
 import { subjectOfPromotion } from './artifact-promotion.ts';
 import { artifactKey } from '../catalog/artifact-id.ts';
 import { contentKey, DUE_ARTIFACTS, dueKey, projectArtifacts, revokedContentKey } from './keys.ts';
@@ -15,24 +12,6 @@ import { refuse } from './problems.ts';
 
 /** As many registrations of the same bytes in one project as one transaction can revoke together. */
 const SAME_MAX = 18;
-
-export async function findArtifact(projectId: string, id: string): Promise<Artifact> {
-  const artifact = await findAnyArtifact(id);
-  if (artifact?.project_id !== projectId) throw refuse('artifact.unknown');
-  return artifact;
-}
-
-/** For the platform's own work; everybody else asks in a project. */
-export async function findAnyArtifact(id: string): Promise<Artifact | undefined> {
-  const item = await readItem(artifactKey(id.toLowerCase()));
-  return item && v.parse(Artifact, item);
-}
-
-/** Those of them that exist. */
-export async function findArtifacts(ids: string[]): Promise<Artifact[]> {
-  const items = await readItems(ids.map(artifactKey));
-  return items.flatMap((item) => (item ? [v.parse(Artifact, item)] : []));
-}
 
 /** The artifact, and that its bytes are registered here: what is about to be removed from the store cannot be. */
 export function insertArtifact(artifact: Artifact): Write[] {
@@ -107,4 +86,12 @@ function saveDue(artifact: Artifact): Write[] {
 
 export function forgetDue(id: string): Write {
   return remove(dueKey(id));
+}
+
+/** Holds an artifact to the state it was read with, where the change does not touch it. */
+export function requireState({ id, lifecycle_state }: Artifact): Write {
+  return requireThat(artifactKey(id), {
+    condition: 'lifecycle_state = :state AND trust_state <> :revoked',
+    values: { ':state': lifecycle_state, ':revoked': 'revoked' },
+  });
 }

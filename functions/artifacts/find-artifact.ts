@@ -3,11 +3,29 @@ import { promotionKey } from '../promotion/keys.ts';
 import type { Promotion } from '../promotion/promotion.ts';
 import { parsePromotion } from '../promotion/keep-promotion.ts';
 import { subjectOfPromotion } from './artifact-promotion.ts';
-import { requireThat, type Write } from '../platform/data/commit.ts';
 import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
+import { readItem } from '../platform/data/table.ts';
 import { Artifact } from './artifact.ts';
 import { artifactKey } from '../catalog/artifact-id.ts';
 import { refuse } from './problems.ts';
+
+export async function findArtifact(projectId: string, id: string): Promise<Artifact> {
+  const artifact = await findAnyArtifact(id);
+  if (artifact?.project_id !== projectId) throw refuse('artifact.unknown');
+  return artifact;
+}
+
+/** For the platform's own work; everybody else asks in a project. */
+export async function findAnyArtifact(id: string): Promise<Artifact | undefined> {
+  const item = await readItem(artifactKey(id.toLowerCase()));
+  return item && v.parse(Artifact, item);
+}
+
+/** Those of them that exist. */
+export async function findArtifacts(ids: string[]): Promise<Artifact[]> {
+  const items = await readItems(ids.map(artifactKey));
+  return items.flatMap((item) => (item ? [v.parse(Artifact, item)] : []));
+}
 
 /** An artifact and how it was last promoted. */
 export interface PromotedArtifact {
@@ -43,12 +61,4 @@ const keysOf = (id: string) => [
 function parseFound([artifact, promotion]: unknown[]): PromotedArtifact {
   if (!artifact) throw refuse('artifact.unknown');
   return { artifact: v.parse(Artifact, artifact), promotion: parsePromotion(promotion) };
-}
-
-/** Holds an artifact to the state it was read with, where the change does not touch it. */
-export function requireState({ id, lifecycle_state }: Artifact): Write {
-  return requireThat(artifactKey(id), {
-    condition: 'lifecycle_state = :state AND trust_state <> :revoked',
-    values: { ':state': lifecycle_state, ':revoked': 'revoked' },
-  });
 }
