@@ -2,8 +2,11 @@
 
 import type { Folder } from './read-imports.ts';
 
-const BEGIN = '<!-- architecture: made by npm run architecture -->';
-const END = '<!-- end of architecture -->';
+/** Where the page has what is made: each part stands between two such marks. */
+const markOf = (part: string) => ({
+  begin: `<!-- ${part}: made by npm run architecture -->`,
+  end: `<!-- end of ${part} -->`,
+});
 
 /** One rule of .dependency-cruiser.json. */
 export interface Rule {
@@ -15,16 +18,27 @@ type Arrow = readonly [from: string, to: string];
 
 /** The page with its pictures and tables made anew. */
 export function withArchitecture(page: string, folders: Folder[], rules: Rule[]): string {
-  const [before, rest = ''] = page.split(BEGIN);
-  const [, after] = rest.split(END);
-  if (before === undefined || after === undefined) throw new Error('The page has no place for the pictures.');
-  const parts = [
-    '### The whole',
+  return filled(filled(page, 'pictures', picturesOf(folders)), 'tables', tablesOf(folders, rules));
+}
+
+function filled(page: string, part: string, made: string[]): string {
+  const { begin, end } = markOf(part);
+  const [before, rest = ''] = page.split(begin);
+  const [, after] = rest.split(end);
+  if (before === undefined || after === undefined) throw new Error(`The page has no place for its ${part}.`);
+  return [before + begin, ...made, end + after].join('\n\n');
+}
+
+function picturesOf(folders: Folder[]): string[] {
+  return [
     pictureOf(arrowsBetween(folders, areaOf)),
-    '### The domains',
-    'Every domain also imports the kernel, `functions/platform`. An arrow is left out where a longer way leads to the same domain; the table has all of them.',
+    'The domains, without the kernel, which all of them import. An arrow is left out where a longer way leads to the same domain; the table at the end has every import.',
     pictureOf(withoutDetours(arrowsBetween(folders, domainOf))),
-    '### Every folder',
+  ];
+}
+
+function tablesOf(folders: Folder[], rules: Rule[]): string[] {
+  return [
     'A folder beside the importing one is named without the path to both.',
     tableOf(
       ['folder', 'files', 'imports'],
@@ -34,14 +48,12 @@ export function withArchitecture(page: string, folders: Folder[], rules: Rule[])
         imports.map((each) => code(besideOf(path, each))).join(' '),
       ]),
     ),
-    '### The rules',
-    '`npm run check:imports` refuses an import that breaks one of these (`.dependency-cruiser.json`).',
+    '`npm run check:imports` refuses an import that breaks one of these rules (`.dependency-cruiser.json`):',
     tableOf(
       ['rule', 'why'],
       rules.map(({ name, comment }) => [code(name), comment.replaceAll('<', '\\<')]),
     ),
   ];
-  return `${before}${BEGIN}\n\n${parts.join('\n\n')}\n\n${END}${after}`;
 }
 
 const AREAS = {

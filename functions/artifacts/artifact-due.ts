@@ -28,10 +28,11 @@ export function dueAt(artifact: Artifact): string | undefined {
   return [forgetAt(artifact), verifyAt(artifact)].filter((at) => at !== undefined).sort()[0];
 }
 
-export type Care = 'forget' | 'verify';
+/** What may be due. */
+export type DueTask = 'forget' | 'verify';
 
 /** What is to be done about an artifact now; both, where a draft turns out to be needed. */
-export function careOf(artifact: Artifact, trustRevision: number, now: Date): Care[] {
+export function dueTasks(artifact: Artifact, trustRevision: number, now: Date): DueTask[] {
   const isDue = (at: string | undefined): boolean => at !== undefined && new Date(at) <= now;
   const isStale = isWatched(artifact) && (artifact.verification?.trust_revision ?? 0) < trustRevision;
   return [

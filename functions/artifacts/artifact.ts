@@ -23,7 +23,6 @@ export const LIFECYCLE_STATES = STATUSES;
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
 export const TRUST_STATES = ['unverified', 'verified', 'revoked'] as const;
-type TrustState = (typeof TRUST_STATES)[number];
 
 /** Who it is meant for, in the words of its team: dev, beta, stable. Nothing is decided by it. */
 export const Channel = v.pipe(

@@ -1,7 +1,7 @@
 import { versionSortKey } from '../platform/version-number.ts';
 import { put, putNew, remove, replace, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
-import { requireNotCollecting } from '../storage/repository-store.ts';
+import { requireNotCollecting } from '../storage/keep-repository.ts';
 import { promotionKey } from '../promotion/keys.ts';
 import type { Artifact } from './artifact.ts';
 import { subjectOfPromotion } from './artifact-promotion.ts';

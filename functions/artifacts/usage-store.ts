@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { versionKey } from '../catalog/keys.ts';
 import { Version } from '../catalog/version.ts';
-import { readItems } from '../platform/data/rows.ts';
+import { queryAll, readItems } from '../platform/data/rows.ts';
 import { type Key, queryPage } from '../platform/data/table.ts';
 import type { Artifact } from './artifact.ts';
 import { findArtifacts } from './find-artifact.ts';
@@ -71,17 +71,16 @@ export async function listInstances(
   return { instances: items.map((item) => v.parse(InstanceUse, item)), next };
 }
 
-const COUNTED_PAGES_MAX = 5;
+const COUNTED_MAX = 5 * USES_MAX;
 
 /** How many instances of the app run the bytes. Where there are too many to look at, there is one. */
 export async function countInstances({ digest, app_slug }: Artifact): Promise<number> {
-  let count = 0;
-  let from: Record<string, unknown> | undefined;
-  for (let page = 0; page < COUNTED_PAGES_MAX; page += 1) {
-    const { instances, next } = await listInstances(digest, from, USES_MAX);
-    count += instances.filter((instance) => instance.app_slug === app_slug).length;
-    if (!next) return count;
-    from = next;
-  }
-  return Math.max(count, 1);
+  const { items, isTruncated } = await queryAll({
+    condition: 'pk = :content AND begins_with(sk, :kind)',
+    values: { ':content': contentPartition(digest), ':kind': INSTANCE_ROWS },
+    max: COUNTED_MAX,
+    consistent: true,
+  });
+  const count = items.filter((item) => v.parse(InstanceUse, item).app_slug === app_slug).length;
+  return isTruncated ? Math.max(count, 1) : count;
 }

@@ -2,7 +2,8 @@
 // are fetched again only when the count of its changes says so; that count is read with whatever else a request reads.
 
 import * as v from 'valibot';
-import { queryPage, readItem } from '../platform/data/table.ts';
+import { queryAll } from '../platform/data/rows.ts';
+import { readItem } from '../platform/data/table.ts';
 import { App, APPS_MAX } from './app.ts';
 import { searchTextOf } from './app-filter.ts';
 import { APP_ROWS, CATALOG_PARTITION, catalogHeadKey } from './keys.ts';
@@ -39,21 +40,12 @@ export async function catalogAt(head: Record<string, unknown> | undefined): Prom
 }
 
 async function readAllApps(): Promise<CachedCatalog> {
-  const catalog = new Map<string, CachedApp>();
-  let from: Record<string, unknown> | undefined;
-  do {
-    const { items, next } = await queryPage({
-      condition: 'pk = :catalog AND begins_with(sk, :apps)',
-      values: { ':catalog': CATALOG_PARTITION, ':apps': APP_ROWS },
-      limit: APPS_MAX,
-      from,
-      consistent: true,
-    });
-    for (const item of items) {
-      const app = v.parse(App, item);
-      catalog.set(app.slug, { app, searchText: searchTextOf(app) });
-    }
-    from = next;
-  } while (from && catalog.size < APPS_MAX);
-  return catalog;
+  const { items } = await queryAll({
+    condition: 'pk = :catalog AND begins_with(sk, :apps)',
+    values: { ':catalog': CATALOG_PARTITION, ':apps': APP_ROWS },
+    max: APPS_MAX,
+    consistent: true,
+  });
+  const apps = items.map((item) => v.parse(App, item));
+  return new Map(apps.map((app) => [app.slug, { app, searchText: searchTextOf(app) }]));
 }

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { dynamo } from '../platform/clients.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { putNew, type Write } from '../platform/data/commit.ts';
-import { controlTable, putItem, readItem, takeItem } from '../platform/data/table.ts';
+import { queryAll } from '../platform/data/rows.ts';
+import { putItem, readItem, takeItem } from '../platform/data/table.ts';
 import { connectionKey, subscriptionKey, ticketKey, topicPartition } from './socket-keys.ts';
 import { type Admission, Holder, type Ticket } from './ticket.ts';
 
 // A little more than the two hours after which the gateway closes any connection.
 const CONNECTION_SECONDS = 2 * 3600 + 600;
-const FOLLOWERS_PAGE = 200;
-const FOLLOWERS_PAGES_MAX = 5;
+const FOLLOWERS_MAX = 1_000;
 
 const Admitted = v.object({ topic: v.string(), holder: v.optional(Holder), expires_at: v.number() });
 const Subscription = v.object({ ...Admitted.entries, connection_id: v.string() });
@@ -65,26 +63,16 @@ export async function subscribe(
  * removes expired items when it gets to it, so they are passed over here.
  */
 export async function followersOf(topic: string, now: Date): Promise<Follower[]> {
-  const followers: Follower[] = [];
-  let from: Record<string, unknown> | undefined;
-  for (let page = 0; page < FOLLOWERS_PAGES_MAX; page += 1) {
-    const { Items = [], LastEvaluatedKey } = await dynamo().send(
-      new QueryCommand({
-        TableName: controlTable(),
-        KeyConditionExpression: 'pk = :topic',
-        ExpressionAttributeValues: { ':topic': topicPartition(topic) },
-        ConsistentRead: true,
-        Limit: FOLLOWERS_PAGE,
-        ExclusiveStartKey: from,
-      }),
-    );
-    const subscriptions = Items.map((item) => v.parse(Subscription, item));
-    const live = subscriptions.filter(({ expires_at }) => expires_at > epochSeconds(now));
-    followers.push(...live.map((each) => ({ ...admissionOf(each), connectionId: each.connection_id })));
-    if (!LastEvaluatedKey) break;
-    from = LastEvaluatedKey;
-  }
-  return followers;
+  const { items } = await queryAll({
+    condition: 'pk = :topic',
+    values: { ':topic': topicPartition(topic) },
+    max: FOLLOWERS_MAX,
+    consistent: true,
+  });
+  return items
+    .map((item) => v.parse(Subscription, item))
+    .filter(({ expires_at }) => expires_at > epochSeconds(now))
+    .map((each) => ({ ...admissionOf(each), connectionId: each.connection_id }));
 }
 
 /** Nothing more is told to the connection, until it subscribes again. */

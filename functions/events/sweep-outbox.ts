@@ -1,8 +1,7 @@
-import * as v from 'valibot';
 import type { Context } from '../platform/context.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import { OUTBOX_SHARDS } from '../platform/data/keys.ts';
-import { task } from '../platform/workflow/task.ts';
+import { sweeping } from '../platform/workflow/sweep.ts';
 import { dispatch } from './dispatch-to-domains.ts';
 import { relayOrSetAside } from './relay-or-set-aside.ts';
 import { isUndispatched, isUnrelayed, type Swept, sweepBefore } from './outbox-sweep.ts';
@@ -13,17 +12,14 @@ const SHARD_SECONDS_MAX = 20;
 
 /**
  * Finishes what was never relayed or dispatched, however that came about: records that grew too old for the stream, a
- * reader that was turned off, a queue that was emptied by mistake. Takes no input and trusts only what is stored.
+ * reader that was turned off, a queue that was emptied by mistake.
  */
-export const handler = task(v.unknown(), async (ctx) => {
-  for (const shard of OUTBOX_SHARDS) {
-    try {
-      await sweepShard(ctx, shard);
-    } catch (error) {
-      // The other shards must not wait for this one; the next run comes back to it.
-      ctx.log.error('A shard of the outbox could not be swept.', { shard, error });
-    }
-  }
+export const handler = sweeping<string>({
+  noun: 'shard of the outbox',
+  find: async () => OUTBOX_SHARDS,
+  mend: sweepShard,
+  label: (shard) => ({ shard }),
+  secondsMax: 80,
 });
 
 async function sweepShard(ctx: Context, shard: string): Promise<void> {

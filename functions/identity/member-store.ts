@@ -3,7 +3,7 @@ import { put, remove, putNew, update, type Write } from '../platform/data/commit
 import { orgKey, projectKey, userKey } from '../platform/data/keys.ts';
 import type { PageOf } from '../platform/page.ts';
 import type { Grant } from '../platform/permissions.ts';
-import { controlTable, readItem } from '../platform/data/table.ts';
+import { readItem } from '../platform/data/table.ts';
 import { MEMBER_ROWS, memberKey, placePartition } from './keys.ts';
 import { changesBetween, type MemberPlace, MemberView, viewMember } from './member.ts';
 import { Org } from './org.ts';

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { put, replace, putNew, remove, type Write } from '../platform/data/commit.ts';
 import { encodeCursor, type PageOf } from '../platform/page.ts';
 import { decodeId, type PageAsked, readGathered, readItems } from '../platform/data/rows.ts';
-import { controlTable, type Item, queryPage, readItem } from '../platform/data/table.ts';
+import { type Item, queryPage, readItem } from '../platform/data/table.ts';
 import {
   OPEN_SUBMISSIONS,
   openSubmissionKey,

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { decidingAgain } from '../platform/data/change.ts';
 import { change, commit, type Write } from '../platform/data/commit.ts';
+import { queryAll } from '../platform/data/rows.ts';
 import { readItem, updateItem } from '../platform/data/table.ts';
 import { OBSERVED_MAX } from './canary-guard.ts';
 import { openPromotions, promotionKey } from './keys.ts';
@@ -70,4 +71,17 @@ export async function countInstance(
     names: { '#list': instance.list },
     values: { ':instance': new Set([instance.id]), ':at': instance.at, ':max': OBSERVED_MAX },
   });
+}
+
+const OPEN_MAX = 500;
+
+/** Promotions of a kind that have not ended, oldest first; what one sweep leaves over, the next may find ended. */
+export async function listOpenPromotions(kind: string): Promise<Promotion[]> {
+  const { items } = await queryAll({
+    index: 'gsi1',
+    condition: 'gsi1pk = :open',
+    values: { ':open': openPromotions(kind) },
+    max: OPEN_MAX,
+  });
+  return items.map((item) => v.parse(Promotion, item));
 }

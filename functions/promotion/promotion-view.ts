@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
-import { Bake, describeTally, isTried, tallyOf } from './canary-guard.ts';
+import { describeTally, isTried, tallyOf } from './canary-guard.ts';
 import type { Promotable } from './kind.ts';
 import { Failure, Gates, type Promotion, PROMOTION_STATUSES, type Step, STEPS } from './promotion.ts';
 import { STATUSES } from './status.ts';

@@ -5,7 +5,7 @@ import { failPromotion } from './fail-promotion.ts';
 import type { Kind } from './kind.ts';
 import type { Promotion } from './promotion.ts';
 import { STALLED, sweepOf } from './promotion-repair.ts';
-import { listOpenPromotions } from './promotion-store.ts';
+import { listOpenPromotions } from './keep-promotion.ts';
 
 const SWEEP = { kind: 'platform', id: 'promotion-sweep' } as const;
 

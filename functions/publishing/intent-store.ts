@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { queryPage, readItem } from '../platform/data/table.ts';
-import { saveOpened } from '../storage/repository-store.ts';
+import { saveOpened } from '../storage/keep-repository.ts';
 import { Intent, pushableUntil } from './intent.ts';
 import { intentKey, OPEN_INTENTS } from './keys.ts';
 import { refuse } from './problems.ts';

@@ -8,7 +8,7 @@ import type { StoredFile, StoredImage } from '../storage/stored.ts';
 import { registeredAfterAll } from './garbage-store.ts';
 import { deleteVersion } from '../storage/object-store.ts';
 import { removeImages } from '../storage/repository-images.ts';
-import { claimRepository, releaseRepository, type Repository } from '../storage/repository-store.ts';
+import { claimRepository, releaseRepository, type Repository } from '../storage/keep-repository.ts';
 
 const SWEEP: Actor = { kind: 'platform', id: 'artifact-sweep' };
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
-import { queryPage, updateItem } from '../platform/data/table.ts';
+import { queryAll } from '../platform/data/rows.ts';
+import { updateItem } from '../platform/data/table.ts';
 import { LIFECYCLE_STATES, TRUST_STATES } from '../artifacts/artifact.ts';
 import { DUE_ARTIFACTS, dueKey } from '../artifacts/keys.ts';
 import type { Due } from '../artifacts/artifact-due.ts';
@@ -14,29 +15,20 @@ const DueRow = v.object({
   tried_at: v.optional(v.string()),
 });
 
-const PAGE = 1_000;
-const PAGES_MAX = 20;
+const DUE_MAX = 20_000;
 
 /** When each artifact is due, the first first. What is beyond comes into reach as those before it are done. */
 export async function listDue(): Promise<Due[]> {
-  const all: Due[] = [];
-  let from: Record<string, unknown> | undefined;
-  for (let page = 0; page < PAGES_MAX; page += 1) {
-    const { items, next } = await queryPage({
-      index: 'gsi1',
-      condition: 'gsi1pk = :due',
-      values: { ':due': DUE_ARTIFACTS },
-      limit: PAGE,
-      from,
-    });
-    for (const item of items) {
-      const { gsi1sk: due_at, ...due } = v.parse(DueRow, item);
-      all.push({ ...due, due_at });
-    }
-    if (!next) break;
-    from = next;
-  }
-  return all;
+  const { items } = await queryAll({
+    index: 'gsi1',
+    condition: 'gsi1pk = :due',
+    values: { ':due': DUE_ARTIFACTS },
+    max: DUE_MAX,
+  });
+  return items.map((item) => {
+    const { gsi1sk: due_at, ...due } = v.parse(DueRow, item);
+    return { ...due, due_at };
+  });
 }
 
 /** It could not be looked at; others come before it the next time. */

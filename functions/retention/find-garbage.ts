@@ -4,7 +4,7 @@ import { artifactsIn } from './garbage-store.ts';
 import { listVersions } from '../storage/object-store.ts';
 import type { VersionMarker } from '../storage/object-versions.ts';
 import { listImages } from '../storage/repository-images.ts';
-import type { Repository } from '../storage/repository-store.ts';
+import type { Repository } from '../storage/keep-repository.ts';
 import { filesOf } from '../storage/repository.ts';
 
 export interface Garbage {

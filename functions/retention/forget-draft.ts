@@ -6,14 +6,14 @@ import { findArtifactPromotion } from '../artifacts/find-artifact.ts';
 import { removeArtifact } from '../artifacts/save-artifact.ts';
 import { findBound, holdVersion } from '../artifacts/find-bound-version.ts';
 import { postponeDue } from './due-store.ts';
-import { ArtifactForgotten, careOf } from '../artifacts/artifact-due.ts';
-import { CARE } from './reverify-artifact.ts';
+import { ArtifactForgotten, dueTasks } from '../artifacts/artifact-due.ts';
+import { MAINTENANCE } from './reverify-artifact.ts';
 
 /** Forgets a draft nobody took further. One that a version names, or that is being promoted, is kept for now. */
 export async function forgetDraft(ctx: Context, id: string): Promise<void> {
   await commitDecision(ctx, 'artifacts.artifact.forget', async () => {
     const { artifact, promotion } = await findArtifactPromotion(id);
-    if (!careOf(artifact, 0, ctx.now()).includes('forget')) return undefined;
+    if (!dueTasks(artifact, 0, ctx.now()).includes('forget')) return undefined;
     const bound = await findBound(artifact);
     if (isBound(bound, artifact) || promotion?.status === 'running') {
       await postponeDue(id, ctx.now());
@@ -23,7 +23,7 @@ export async function forgetDraft(ctx: Context, id: string): Promise<void> {
       subject: subjectOfArtifact(artifact),
       before: aboutArtifact(artifact),
       reason: 'Nobody took the draft further, and no version names it.',
-      actor: CARE,
+      actor: MAINTENANCE,
       place: { org_id: artifact.org_id, project_id: artifact.project_id },
       writes: [...removeArtifact(artifact), holdVersion(artifact, bound)],
       events: [ArtifactForgotten(artifact)],

@@ -1,32 +1,23 @@
 import * as v from 'valibot';
-import { readItems } from '../platform/data/rows.ts';
-import { queryPage } from '../platform/data/table.ts';
+import { queryAll, readItems } from '../platform/data/rows.ts';
 import { Artifact } from '../artifacts/artifact.ts';
 import { inParts } from './garbage.ts';
 import { findArtifacts } from '../artifacts/find-artifact.ts';
 import { contentKey, projectArtifacts } from '../artifacts/keys.ts';
-import type { Repository } from '../storage/repository-store.ts';
+import type { Repository } from '../storage/keep-repository.ts';
 
-const PAGE = 1_000;
 const ARTIFACTS_MAX = 20_000;
 
 /** Every artifact of the repository, as far as the index knows. */
 export async function artifactsIn({ name, project_id, app_slug }: Repository): Promise<Artifact[]> {
-  const found: Artifact[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const { items, next } = await queryPage({
-      index: 'gsi1',
-      condition: 'gsi1pk = :project AND begins_with(gsi1sk, :app)',
-      values: { ':project': projectArtifacts(project_id), ':app': `${app_slug}#` },
-      limit: PAGE,
-      from,
-    });
-    found.push(...items.map((item) => v.parse(Artifact, item)));
-    if (found.length > ARTIFACTS_MAX) throw new Error(`${name} has more than ${ARTIFACTS_MAX} artifacts.`);
-    from = next;
-  } while (from);
-  return found;
+  const { items, isTruncated } = await queryAll({
+    index: 'gsi1',
+    condition: 'gsi1pk = :project AND begins_with(gsi1sk, :app)',
+    values: { ':project': projectArtifacts(project_id), ':app': `${app_slug}#` },
+    max: ARTIFACTS_MAX,
+  });
+  if (isTruncated) throw new Error(`${name} has more than ${ARTIFACTS_MAX} artifacts.`);
+  return items.map((item) => v.parse(Artifact, item));
 }
 
 const Content = v.object({ artifact_ids: v.optional(v.set(v.string())) });

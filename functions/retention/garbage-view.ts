@@ -1,7 +1,7 @@
 // What would be removed, as a platform admin is told before it is. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import type { Repository } from '../storage/repository-store.ts';
+import type { Repository } from '../storage/keep-repository.ts';
 import { subjectsOf } from './garbage.ts';
 import type { StoredFile, StoredImage } from '../storage/stored.ts';
 

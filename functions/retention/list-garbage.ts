@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { findGarbage } from './find-garbage.ts';
-import { listRepositories, type Repository } from '../storage/repository-store.ts';
+import { listRepositories, type Repository } from '../storage/keep-repository.ts';
 import { GarbagePage, viewGarbage } from './garbage-view.ts';
 
 /** Each is looked at in the registry and in the object store while somebody waits: a page has no more of them. */

@@ -6,12 +6,12 @@ import { findAnyArtifact } from '../artifacts/find-artifact.ts';
 import { findBound } from '../artifacts/find-bound-version.ts';
 import { decideVerification } from '../artifacts/decide-verification.ts';
 import { examineArtifact } from '../artifacts/examine-artifact.ts';
-import { careOf } from '../artifacts/artifact-due.ts';
+import { dueTasks } from '../artifacts/artifact-due.ts';
 import type { Trust } from '../trust/trust-policy.ts';
 import { refuse } from './problems.ts';
 
 /** The platform itself, looking after what it keeps. */
-export const CARE: Actor = { kind: 'platform', id: 'artifact-care' };
+export const MAINTENANCE: Actor = { kind: 'platform', id: 'artifact-care' };
 
 /**
  * Looks at an artifact's signature again, if that is due. That nothing has changed is kept and told to nobody; that
@@ -20,10 +20,10 @@ export const CARE: Actor = { kind: 'platform', id: 'artifact-care' };
 export async function reverifyArtifact(ctx: Context, id: string, trust: Trust): Promise<void> {
   await decidingAgain(async () => {
     const artifact = await findAnyArtifact(id);
-    if (!artifact || !careOf(artifact, trust.revision, ctx.now()).includes('verify')) return;
+    if (!artifact || !dueTasks(artifact, trust.revision, ctx.now()).includes('verify')) return;
     const verification = await examineArtifact(artifact, trust, ctx.now());
     const bound = await findBound(artifact);
-    const decision = { ...decideVerification(artifact, bound, verification, ctx.now()), actor: CARE };
+    const decision = { ...decideVerification(artifact, bound, verification, ctx.now()), actor: MAINTENANCE };
     const isNews = (verification.verdict === 'verified') !== (artifact.trust_state === 'verified');
     const records = isNews ? recordsOf(ctx, 'artifacts.artifact.reverify', decision) : [];
     await commit([...decision.writes, ...records]);

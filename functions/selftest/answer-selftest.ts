@@ -4,7 +4,7 @@ import { queueConsumer } from '../platform/workflow/consumer.ts';
 import { answerTask, refuseTask } from '../platform/workflow/workflow.ts';
 import { reportingDenial } from './denial.ts';
 import { SelftestId } from './selftest.ts';
-import { findTaskToken, recordHop } from './store.ts';
+import { findTaskToken, recordHop } from './selftest-store.ts';
 
 const SelftestTask = v.strictObject({
   selftest_id: SelftestId,

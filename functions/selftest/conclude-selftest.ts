@@ -8,7 +8,7 @@ import {
   subjectOfSelftest,
   type Verdict,
 } from './selftest.ts';
-import { findSelftest, saveVerdict } from './store.ts';
+import { findSelftest, saveVerdict } from './selftest-store.ts';
 
 const SELFTEST = { kind: 'platform', id: 'selftest' } as const;
 

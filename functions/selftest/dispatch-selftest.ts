@@ -4,7 +4,7 @@ import { sqs } from '../platform/clients.ts';
 import { environment } from '../platform/environment.ts';
 import { task } from '../platform/workflow/task.ts';
 import { SelftestId } from './selftest.ts';
-import { beginSelftest, recordHop, saveTaskToken } from './store.ts';
+import { beginSelftest, recordHop, saveTaskToken } from './selftest-store.ts';
 
 const Dispatch = v.object({ selftest_id: SelftestId, task_token: v.string() });
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { query } from '../platform/http/endpoint.ts';
 import { SelftestId, SelftestView, viewSelftest } from './selftest.ts';
-import { findSelftest } from './store.ts';
+import { findSelftest } from './selftest-store.ts';
 import { refuse } from './problems.ts';
 
 export const getSelftest = query(

@@ -12,7 +12,7 @@ import {
   subjectOfSelftest,
   viewSelftest,
 } from './selftest.ts';
-import { insertSelftest } from './store.ts';
+import { insertSelftest } from './selftest-store.ts';
 import { refuse } from './problems.ts';
 
 export const requestSelftest = command(

@@ -3,7 +3,7 @@ import type { EventOf } from '../platform/events.ts';
 import { reportingDenial } from './denial.ts';
 import { startRun } from './execution.ts';
 import { isEnded, type SelftestRequested } from './selftest.ts';
-import { findSelftest, recordHop } from './store.ts';
+import { findSelftest, recordHop } from './selftest-store.ts';
 
 /** What a request for a self-test leads to. Its execution bears the run's id, so doing it twice does it once. */
 export async function startSelftest(

@@ -1,17 +1,19 @@
-import * as v from 'valibot';
 import { createContext } from '../platform/context.ts';
-import { task } from '../platform/workflow/task.ts';
+import { sweeping } from '../platform/workflow/sweep.ts';
 import { concludeSelftest } from './conclude-selftest.ts';
 import { startRun } from './execution.ts';
 import { type Selftest, stalled, sweepOf } from './selftest.ts';
-import { markRescued, overdueSelftests } from './store.ts';
+import { markRescued, overdueSelftests } from './selftest-store.ts';
 
-/** Takes no input and trusts only what is stored; running it twice changes nothing the second time. */
-export const handler = task(v.unknown(), async (ctx) => {
-  for (const run of await overdueSelftests(ctx.now())) await repair(run);
+export const handler = sweeping<Selftest>({
+  noun: 'self-test',
+  find: (ctx) => overdueSelftests(ctx.now()),
+  mend: (_ctx, run) => mend(run),
+  label: ({ id }) => ({ selftest_id: id }),
+  secondsMax: 20,
 });
 
-async function repair(run: Selftest): Promise<void> {
+async function mend(run: Selftest): Promise<void> {
   const ctx = createContext(run.correlation_id, run.traceparent);
   const decision = sweepOf(run, ctx.now());
   if (decision === 'wait') return;

@@ -23,7 +23,7 @@ import { makeOneTimeToken } from '../../functions/platform/auth/one-time-token.t
 import { projectKey, signingKey } from '../../functions/platform/data/keys.ts';
 import type { Role } from '../../functions/platform/permissions.ts';
 import { planSelftest } from '../../functions/selftest/selftest.ts';
-import { insertSelftest } from '../../functions/selftest/store.ts';
+import { insertSelftest } from '../../functions/selftest/selftest-store.ts';
 import { planArtifact } from '../artifacts/planned-artifact.ts';
 import { policyOfTests, signFile } from '../artifacts/signed-file.ts';
 import { planApp } from '../catalog/entitled.ts';

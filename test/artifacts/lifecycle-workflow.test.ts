@@ -10,6 +10,7 @@ import { newId } from '../../functions/platform/ids.ts';
 import { updateItem } from '../../functions/platform/data/table.ts';
 import { HARMLESS, tallied, taskStates } from '../promotion/promotion-world.ts';
 import { errorNamed } from '../local/step-functions/step-functions-world.ts';
+import { withoutBucket } from '../storage/absent-bucket.ts';
 import { until } from '../until.ts';
 import { type LifecycleWorld, openLifecycleWorld } from './lifecycle-world.ts';
 

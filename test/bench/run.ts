@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startCopy } from '../e2e/platform-copy.ts';
 import { measureCatalogue } from './catalogue.ts';
 import { measureColdInit } from './cold-init.ts';
+import { measureEdge } from './edge.ts';
 import { measureEvents } from './events.ts';
 import { measureHandlerCpu } from './handler-cpu.ts';
 import { printTable, type Row } from './measure.ts';
@@ -29,6 +30,7 @@ try {
 }
 // Only now: beside a running platform there is less of the processor to measure.
 rows.push(...(await measureRequests()), ...(await measureHandlerCpu()), ...(await measureCatalogue()));
+rows.push(...(await measureEdge()));
 rows.push(...(await measureVerification()));
 printTable(rows);
 writeFileSync(RESULTS, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`);

@@ -52,20 +52,27 @@ export async function openFunctionRoles(assembly: string) {
     }),
   );
 
+  async function tryAll(
+    attempts: Record<string, (table: string, pk: string) => unknown>,
+    name: string,
+    partition: string,
+  ): Promise<string[]> {
+    const { client } = functions.get(name) ?? {};
+    if (client === undefined) throw new Error(`There is no function ${name}.`);
+    const allowed: string[] = [];
+    for (const [action, attempt] of Object.entries(attempts)) {
+      // As one of them: the client's types take no union of commands.
+      const command = attempt(TableName, partition.replace('*', 'probe')) as GetItemCommand;
+      if (await isAllowed(client.send(command))) allowed.push(action);
+    }
+    return allowed;
+  }
+
   return {
-    /** What the role of a function lets it do in a partition, of the table or of its index. */
-    async reach(name: string, partition: string, on: 'table' | 'gsi1'): Promise<Action[]> {
-      const { client } = functions.get(name) ?? {};
-      if (client === undefined) throw new Error(`There is no function ${name}.`);
-      const pk = partition.replace('*', 'probe');
-      const allowed: Action[] = [];
-      for (const [action, attempt] of Object.entries(on === 'table' ? ON_TABLE : ON_INDEX)) {
-        // As one of them: the client's types take no union of commands.
-        const command = attempt(TableName, pk) as GetItemCommand;
-        if (await isAllowed(client.send(command))) allowed.push(action as Action);
-      }
-      return allowed;
-    },
+    /** What the role of a function lets it do in a partition of the table. */
+    reach: (name: string, partition: string) => tryAll(ON_TABLE, name, partition),
+    /** The same for a partition of the index. */
+    reachByIndex: (name: string, partition: string) => tryAll(ON_INDEX, name, partition),
     /** Every partition a function is granted something in, as its role says it. */
     grants: () =>
       [...functions].flatMap(([name, { roleArn }]) =>
@@ -140,7 +147,7 @@ const ON_TABLE = {
 };
 
 const ON_INDEX = {
-  'Query gsi1': (TableName: string, pk: string) =>
+  'gsi1.Query': (TableName: string, pk: string) =>
     new QueryCommand({ TableName, IndexName: 'gsi1', ...whereIs('gsi1pk', pk) }),
 };
 
@@ -148,5 +155,3 @@ const whereIs = (key: string, value: string) => ({
   KeyConditionExpression: `${key} = :value`,
   ExpressionAttributeValues: { ':value': { S: value } },
 });
-
-export type Action = keyof typeof ON_TABLE | keyof typeof ON_INDEX;

@@ -187,9 +187,9 @@ export const artifacts: Mutant[] = [
   },
   {
     what: 'a repository is cleaned while somebody may be pushing there',
-    file: 'functions/retention/garbage-store.ts',
-    from: "'open_until < :now AND (",
-    to: "'(",
+    file: 'functions/storage/keep-repository.ts',
+    from: '`open_until < :now AND (',
+    to: '`(',
     noticedBy: ['test/retention/garbage-collection.test.ts'],
   },
   {

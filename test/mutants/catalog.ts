@@ -115,9 +115,9 @@ export const catalog: Mutant[] = [
   },
   {
     what: 'apps are enabled in a project that is archived',
-    file: 'functions/catalog/entitlement-store.ts',
-    from: "{ condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } }",
-    to: "{ condition: 'attribute_exists(pk)' }",
+    file: 'functions/catalog/put-entitlement.ts',
+    from: "if (status === 'archived') throw refuse('project.archived');",
+    to: '',
     noticedBy: ['test/catalog/entitlements.test.ts'],
   },
   {

@@ -9,6 +9,13 @@ export const lib: Mutant[] = [
     noticedBy: ['test/lib/grants.test.ts'],
   },
   {
+    what: 'who publishes may change the project itself, and so what its people may do',
+    file: 'lib/publishing.ts',
+    from: "actions: ['UpdateItem'], partitions: [REPOSITORY_PARTITION] }",
+    to: "actions: ['UpdateItem'], partitions: [REPOSITORY_PARTITION, 'PROJECT#*'] }",
+    noticedBy: ['test/lib/partition-grants.test.ts'],
+  },
+  {
     what: 'whoever may invoke one function may invoke all of the account',
     file: 'lib/grants.ts',
     from: "actions: ['lambda:InvokeFunction'], resources: [fn.functionArn]",

@@ -4,8 +4,8 @@ export const publishing: Mutant[] = [
   {
     what: 'a credential is unwrapped as often as people try at once',
     file: 'functions/publishing/intent-store.ts',
-    from: "condition: '#status = :open',",
-    to: "condition: '#status = :open OR #status = :unwrapped',",
+    from: "REMOVE gsi1pk, gsi1sk',\n    condition: '#status = :open',",
+    to: "REMOVE gsi1pk, gsi1sk',\n    condition: '#status = :open OR #status = :unwrapped',",
     noticedBy: ['test/publishing/intent.test.ts'],
   },
   {
@@ -53,10 +53,31 @@ export const publishing: Mutant[] = [
     noticedBy: ['test/publishing/intent.test.ts'],
   },
   {
-    what: 'an intent is made where the project was archived at that moment',
+    what: 'an intent is made in a project that is archived',
+    file: 'functions/artifacts/publication.ts',
+    from: "if (project.status === 'archived') throw refuse('project.archived');",
+    to: '',
+    noticedBy: ['test/publishing/intent.test.ts'],
+  },
+  {
+    what: 'an intent of another project is shown',
     file: 'functions/publishing/intent-store.ts',
-    from: "{ condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } }",
-    to: "{ condition: 'attribute_exists(pk)' }",
+    from: "if (item?.['project_id'] !== projectId)",
+    to: 'if (!item)',
+    noticedBy: ['test/publishing/intent.test.ts'],
+  },
+  {
+    what: 'an intent whose credential was unwrapped at the last moment counts as expired',
+    file: 'functions/publishing/intent-store.ts',
+    from: "token_hash',\n    condition: '#status = :open',",
+    to: "token_hash',\n    condition: '#status = :open OR #status = :unwrapped',",
+    noticedBy: ['test/publishing/expire-intents.test.ts'],
+  },
+  {
+    what: 'intents of one project stand in each other’s way, because they count themselves in its row',
+    file: 'functions/publishing/intent-store.ts',
+    from: 'putNew({ ...intentKey(id), ...intent, gsi1pk: OPEN_INTENTS, gsi1sk: open_until })',
+    to: "putNew({ ...intentKey(id), ...intent, gsi1pk: OPEN_INTENTS, gsi1sk: open_until }),\n    update({ pk: `PROJECT#${project_id}`, sk: 'PROJECT' }, { update: 'ADD intent_count :one', values: { ':one': 1 } })",
     noticedBy: ['test/publishing/intent.test.ts'],
   },
   {
@@ -68,8 +89,8 @@ export const publishing: Mutant[] = [
   },
   {
     what: 'an intent is opened in a repository that is just being cleaned',
-    file: 'functions/publishing/intent-store.ts',
-    from: '(project_id = :project AND (attribute_not_exists(collecting_until) OR collecting_until < :now))',
+    file: 'functions/storage/keep-repository.ts',
+    from: '(project_id = :project AND (${NOT_COLLECTING}))',
     to: '(project_id = :project AND created_at <= :now)',
     noticedBy: ['test/retention/garbage-collection.test.ts'],
   },

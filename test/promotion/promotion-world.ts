@@ -78,7 +78,7 @@ export async function openPromotionWorld({
   const world = await openStepFunctionsWorld(options);
   const handlers = new Map<string, Handler>();
   const { sweep: loadSweep, ...tasks } = KINDS[kind];
-  for (const [name, load] of Object.entries(tasks)) handlers.set(name, (await load()).handler as Handler);
+  for (const [name, load] of Object.entries(tasks)) handlers.set(name, (await load()).handler);
   const definition = JSON.parse(
     text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => functionArn(name)),
   ) as object;

@@ -4,7 +4,8 @@ import { dynamo } from '../../functions/platform/clients.ts';
 import { secondsAfter } from '../../functions/platform/clock.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { expireIntents } from '../../functions/publishing/expire-intents.ts';
+import { runSweep } from '../../functions/platform/workflow/sweep.ts';
+import { intentExpiry } from '../../functions/publishing/expire-intents.ts';
 import { intentKey } from '../../functions/publishing/keys.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
@@ -24,7 +25,7 @@ afterAll(() => world.close());
 
 /** A run, so many seconds from now. */
 const expire = (seconds: number): Promise<void> =>
-  expireIntents({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) });
+  runSweep({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) }, intentExpiry);
 
 const DAY = 24 * 3600;
 

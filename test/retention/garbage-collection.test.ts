@@ -8,8 +8,9 @@ import { repositoryKey } from '../../functions/storage/keys.ts';
 import { listVersions } from '../../functions/storage/object-store.ts';
 import { filesOf, objectKeyOf, signatureKeyOf } from '../../functions/storage/repository.ts';
 import { listImages } from '../../functions/storage/repository-images.ts';
-import { listRepositories, type Repository } from '../../functions/storage/repository-store.ts';
-import { sweepArtifacts } from '../../functions/retention/sweep-repositories.ts';
+import { listRepositories, type Repository } from '../../functions/storage/keep-repository.ts';
+import { runSweep } from '../../functions/platform/workflow/sweep.ts';
+import { repositorySweep } from '../../functions/retention/sweep-repositories.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { ecr } from '../../functions/platform/clients.ts';
 import { secondsAfter } from '../../functions/platform/clock.ts';
@@ -300,7 +301,7 @@ test('a sweep cleans every repository, and one that cannot be read keeps none wa
     },
     { step: 'initialize', name: 'unreadable' },
   );
-  await sweepArtifacts(later());
+  await runSweep(later(), repositorySweep);
   ecr().middlewareStack.remove('unreadable');
   expect(await listImages(well.name)).toEqual([]);
   const swept = [repositoryKey(well.name), repositoryKey(intent.repository)];

@@ -2,7 +2,8 @@ import { S3Client, DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
-import { careForArtifacts } from '../../functions/retention/maintain-artifacts.ts';
+import { runSweep } from '../../functions/platform/workflow/sweep.ts';
+import { maintenance } from '../../functions/retention/maintain-artifacts.ts';
 import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { contentKey, dueKey } from '../../functions/artifacts/keys.ts';
 import {
@@ -36,7 +37,7 @@ afterAll(() => world.close());
 
 /** A run of the care, so many seconds from now. */
 const care = (seconds = 0): Promise<void> =>
-  careForArtifacts({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) });
+  runSweep({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) }, maintenance);
 
 async function artifact(id: string): Promise<Artifact> {
   const found = await findAnyArtifact(id);

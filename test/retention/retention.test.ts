@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import {
-  type Care,
-  careOf,
+  type DueTask,
+  dueTasks,
   chooseDue,
   DRAFT_SECONDS_MAX,
   type Due,
@@ -52,11 +52,11 @@ describe('an artifact is looked at again', () => {
     const artifact = planArtifact(project, { app_slug: 'an-app', ...stated }, THEN);
     expect(dueAt(artifact)).toBe(seconds === undefined ? undefined : later(seconds));
     if (seconds === undefined) return;
-    expect(careOf(artifact, 3, secondsAfter(THEN, seconds - 1))).toEqual([]);
-    expect(careOf(artifact, 3, secondsAfter(THEN, seconds))).not.toEqual([]);
+    expect(dueTasks(artifact, 3, secondsAfter(THEN, seconds - 1))).toEqual([]);
+    expect(dueTasks(artifact, 3, secondsAfter(THEN, seconds))).not.toEqual([]);
   });
 
-  test.each<[string, Partial<Artifact>, number, Care[]]>([
+  test.each<[string, Partial<Artifact>, number, DueTask[]]>([
     ['an active one, when a policy has changed', { lifecycle_state: 'active', ...verified() }, 4, ['verify']],
     ['an active one, not when none has', { lifecycle_state: 'active', ...verified() }, 3, []],
     [
@@ -70,12 +70,12 @@ describe('an artifact is looked at again', () => {
     ['a revoked one, never', { lifecycle_state: 'active', trust_state: 'revoked' }, 4, []],
   ])('%s', (_, stated, revision, care) => {
     const artifact = planArtifact(project, { app_slug: 'an-app', ...stated }, THEN);
-    expect(careOf(artifact, revision, THEN)).toEqual(care);
+    expect(dueTasks(artifact, revision, THEN)).toEqual(care);
   });
 
   test('an old draft that is verified, to be forgotten, and if it is needed, to be verified', () => {
     const artifact = planArtifact(project, { app_slug: 'an-app', ...verified() }, THEN);
-    expect(careOf(artifact, 3, secondsAfter(THEN, DRAFT_SECONDS_MAX))).toEqual(['forget', 'verify']);
+    expect(dueTasks(artifact, 3, secondsAfter(THEN, DRAFT_SECONDS_MAX))).toEqual(['forget', 'verify']);
   });
 });
 

@@ -18,7 +18,7 @@ import {
   markRescued,
   recordHop,
   saveVerdict,
-} from '../../functions/selftest/store.ts';
+} from '../../functions/selftest/selftest-store.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 
 const TEAM: Actor = { kind: 'platform_team', id: 'arn:aws:iam::123456789012:user/someone' };

@@ -8,12 +8,12 @@ export interface Sweep<T> {
   /** What is mended, for the log: `promotion`. */
   noun: string;
   /** What may need it, in the order it is taken. What one run leaves over, the next finds. */
-  find(ctx: Context): AsyncIterable<T> | Promise<Iterable<T>>;
-  mend(ctx: Context, item: T): Promise<void>;
+  find: (ctx: Context) => AsyncIterable<T> | Promise<Iterable<T>>;
+  mend: (ctx: Context, item: T) => Promise<void>;
   /** By what an item is found in the log. */
-  label(item: T): Record<string, unknown>;
+  label: (item: T) => Record<string, unknown>;
   /** What is noted about an item that could not be mended. */
-  failed?(ctx: Context, item: T): Promise<void>;
+  failed?: (ctx: Context, item: T) => Promise<void>;
   /** How many are mended at the same time. */
   atOnce?: number;
   /** When no further item is begun; what is under way then still ends before the function does. */
@@ -23,7 +23,7 @@ export interface Sweep<T> {
 /** The scheduled function of a sweep. */
 export const sweeping = <T>(sweep: Sweep<T>) => task(v.unknown(), (ctx) => runSweep(ctx, sweep));
 
-async function runSweep<T>(ctx: Context, sweep: Sweep<T>): Promise<void> {
+export async function runSweep<T>(ctx: Context, sweep: Sweep<T>): Promise<void> {
   const endsAt = secondsAfter(ctx.now(), sweep.secondsMax);
   const waiting = each(await sweep.find(ctx));
   const work = async (): Promise<void> => {

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
-import { putItem, queryPage, readItem, updateItem } from '../platform/data/table.ts';
+import { queryAll } from '../platform/data/rows.ts';
+import { putItem, readItem, updateItem } from '../platform/data/table.ts';
 import { OPEN_SELFTESTS, runKey, taskTokenKey } from './keys.ts';
 import { type Hop, PRECEDING, Selftest, type Verdict } from './selftest.ts';
 
@@ -80,26 +81,17 @@ export async function findTaskToken(id: string): Promise<string | undefined> {
   return item && v.parse(v.object({ task_token: v.string() }), item).task_token;
 }
 
-const SWEEP_PAGE = 25;
-const SWEEP_PAGES_MAX = 4;
+const OVERDUE_MAX = 100;
 
 /** Open runs past their deadline, oldest first; what one sweep leaves over, the next takes. */
 export async function overdueSelftests(now: Date): Promise<Selftest[]> {
-  const overdue: Selftest[] = [];
-  let from: Record<string, unknown> | undefined;
-  for (let page = 0; page < SWEEP_PAGES_MAX; page += 1) {
-    const { items, next } = await queryPage({
-      index: 'gsi1',
-      condition: 'gsi1pk = :open AND gsi1sk < :now',
-      values: { ':open': OPEN_SELFTESTS, ':now': now.toISOString() },
-      limit: SWEEP_PAGE,
-      from,
-    });
-    overdue.push(...items.map((item) => v.parse(Selftest, item)));
-    if (!next) break;
-    from = next;
-  }
-  return overdue;
+  const { items } = await queryAll({
+    index: 'gsi1',
+    condition: 'gsi1pk = :open AND gsi1sk < :now',
+    values: { ':open': OPEN_SELFTESTS, ':now': now.toISOString() },
+    max: OVERDUE_MAX,
+  });
+  return items.map((item) => v.parse(Selftest, item));
 }
 
 function statuses(next: keyof typeof PRECEDING): string {

@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { requireThat, update, type Write } from '../platform/data/commit.ts';
-import type { PageAsked } from '../platform/data/rows.ts';
+import { type PageAsked, queryAll } from '../platform/data/rows.ts';
 import { queryPage, updateItem } from '../platform/data/table.ts';
 import type { Refusal } from '../platform/errors.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
@@ -71,6 +71,17 @@ export async function listRepositories({ limit, cursor }: PageAsked): Promise<Pa
     items: items.map((item) => v.parse(Repository, item)),
     next_cursor: encodeCursor(next?.['sk'] as string | undefined),
   };
+}
+
+const REPOSITORIES_MAX = 20_000;
+
+export async function listAllRepositories(): Promise<Repository[]> {
+  const { items } = await queryAll({
+    condition: 'pk = :repositories',
+    values: { ':repositories': REPOSITORY_PARTITION },
+    max: REPOSITORIES_MAX,
+  });
+  return items.map((item) => v.parse(Repository, item));
 }
 
 /** When it was last looked at, so that each has its turn. */
