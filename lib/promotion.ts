@@ -63,12 +63,13 @@ export class Promotion extends Construct {
     });
 
     reactions.addEnvironment('PROMOTION_MACHINE_ARN', PROMOTION_MACHINE_ARN);
-    for (const fn of [gate, step, sweep, reactions]) {
-      grantMove(fn);
+    for (const fn of [gate, step, sweep, reactions])
       grantItems(fn, kernel.control, {
         actions: ['GetItem', 'UpdateItem'],
         partitions: [promotionPartitions(kind)],
       });
+    for (const fn of [step, sweep, reactions]) {
+      grantMove(fn);
       kernel.grantTell(fn);
     }
     const drive = new PolicyStatement({

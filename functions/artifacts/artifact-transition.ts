@@ -42,7 +42,7 @@ function requireGraceOver({ retire_after }: Artifact, now: Date): void {
 }
 
 /** As the audit tells a move. */
-export function auditMove(before: Artifact, after: Artifact) {
+export function auditArtifactMove(before: Artifact, after: Artifact) {
   const { lifecycle_state, retire_after } = after;
   return {
     subject: subjectOfArtifact(after),

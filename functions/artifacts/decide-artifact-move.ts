@@ -4,7 +4,7 @@ import type { Decision } from '../platform/data/change.ts';
 import type { Artifact } from './artifact.ts';
 import { type Bound, requireSpared } from './artifact-binding.ts';
 import { saveArtifact } from './save-artifact.ts';
-import { ArtifactMoved, auditMove, type ArtifactMove, moveArtifact } from './artifact-transition.ts';
+import { ArtifactMoved, auditArtifactMove, type ArtifactMove, moveArtifact } from './artifact-transition.ts';
 import { holdVersion } from './find-bound-version.ts';
 
 /** An artifact about to move. */
@@ -28,7 +28,7 @@ export function decideArtifactMove(
   return {
     moved,
     decision: {
-      ...auditMove(artifact, moved),
+      ...auditArtifactMove(artifact, moved),
       place: { org_id: artifact.org_id, project_id: artifact.project_id },
       writes: [
         ...saveArtifact(artifact, moved),

@@ -1,6 +1,6 @@
 import type { Artifact } from './artifact.ts';
 import { chooseVersions } from './file.ts';
-import { headObject, listVersions, readObject } from '../storage/object-store.ts';
+import { headObject, listObjectVersions, readObject } from '../storage/object-store.ts';
 import { provenanceKeyOf, signatureKeyOf } from '../storage/repository.ts';
 import type { Attachment, Evidence } from '../trust/verification.ts';
 
@@ -25,7 +25,7 @@ export async function findFileEvidence({ id, object }: Artifact): Promise<Eviden
 
 /** The next build of the file is uploaded under the same names: what proves this one must not go with it. */
 async function findAttachments(key: string, mediaType: string, storedAt: Date): Promise<Attachment[]> {
-  const { files } = await listVersions(key);
+  const { files } = await listObjectVersions(key);
   const versions = chooseVersions(
     files.filter((file) => file.key === key && file.sizeBytes > 0),
     storedAt,

@@ -1,7 +1,7 @@
 // What a registration says, and what becomes of it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { Digest, Repository } from '../manifests/manifest-fields.ts';
+import { Digest, RepositoryName } from '../manifests/manifest-fields.ts';
 import type { ScopedProject } from '../platform/scope.ts';
 import { event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
@@ -23,7 +23,7 @@ export const RegisterArtifact = v.strictObject({
   ...ArtifactSource,
   digest: Digest,
   /** Where an image lies; it is known, so saying it is a check. */
-  repository: v.optional(Repository),
+  repository: v.optional(RepositoryName),
   /** As its team calls it. */
   tag: v.optional(Tag),
   /** What the image is; left out, whatever the registry says. */
@@ -74,12 +74,12 @@ export function nameArtifact(said: RegisterArtifact, project: ScopedProject): Na
 }
 
 /** What lies there, as it was found. */
-type Found = Pick<
+type FoundContent = Pick<
   Artifact,
   'source_uri' | 'media_type' | 'size_bytes' | 'platforms' | 'referrers' | 'object'
 >;
 
-export function planArtifact(named: NamedArtifact, found: Found, actor: string, now: Date): Artifact {
+export function planArtifact(named: NamedArtifact, found: FoundContent, actor: string, now: Date): Artifact {
   const at = now.toISOString();
   return {
     ...named,

@@ -6,7 +6,7 @@ import { type Key, queryPage } from '../platform/data/table.ts';
 import type { Artifact } from './artifact.ts';
 import { findArtifacts } from './find-artifact.ts';
 import { contentPartition, INSTANCE_ROWS, PROJECT_ROWS } from './keys.ts';
-import { type Holder, InstanceUse, type Uses, USES_MAX } from './usage.ts';
+import { type ContentHolder, InstanceUse, type Uses, USES_MAX } from './usage.ts';
 
 /** Who has registered the bytes, and who runs them, by one request; projects come first, as there are fewer. */
 export async function findUses(digest: string): Promise<Uses> {
@@ -30,7 +30,7 @@ export async function findUses(digest: string): Promise<Uses> {
 
 const HolderRow = v.object({ sk: v.string(), artifact_ids: v.optional(v.set(v.string())) });
 
-function parseHolder(row: unknown): Holder {
+function parseHolder(row: unknown): ContentHolder {
   const { sk, artifact_ids = [] } = v.parse(HolderRow, row);
   return { project_id: sk.slice(PROJECT_ROWS.length), artifact_ids: [...artifact_ids] };
 }

@@ -26,14 +26,14 @@ export const InstanceUse = v.object({
 export type InstanceUse = v.InferOutput<typeof InstanceUse>;
 
 /** A project in which the bytes are registered, and under which ids. */
-export interface Holder {
+export interface ContentHolder {
   project_id: string;
   artifact_ids: string[];
 }
 
 /** Everybody who has to do with the bytes, as far as was looked. */
 export interface Uses {
-  holders: Holder[];
+  holders: ContentHolder[];
   instances: InstanceUse[];
   isTruncated: boolean;
 }

@@ -1,7 +1,7 @@
 import { nameActor } from '../platform/actor.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { auditPromotion } from '../promotion/kind.ts';
-import { answerSmoke as answer } from '../promotion/promotion-steps.ts';
+import { recordSmoke as answer } from '../promotion/promotion-steps.ts';
 import { savePromotion } from '../promotion/keep-promotion.ts';
 import { viewPromotion } from '../promotion/promotion-view.ts';
 import { findPromotableVersion } from './version-kind.ts';

@@ -5,7 +5,7 @@ import type { Key } from '../platform/data/table.ts';
 import { versionSortKey } from '../platform/version-number.ts';
 
 /** What an artifact is: these bytes under this name, for this version, in this repository. */
-export interface NamedArtifact {
+export interface ArtifactIdentity {
   repository: string;
   app_version: string;
   artifact_name: string;
@@ -23,7 +23,7 @@ export function artifactIdOf({
   artifact_name,
   variant = '',
   digest,
-}: NamedArtifact): string {
+}: ArtifactIdentity): string {
   const name = [repository, versionSortKey(app_version), artifact_name, variant, digest].join('\n');
   const hex = hash('sha256', name).slice(0, 32);
   const clock = ((Number.parseInt(hex[16] ?? '0', 16) & 0x3) | 0x8).toString(16);

@@ -4,7 +4,7 @@ import { saveApp, saveVersion } from './save-release.ts';
 import type { Promotion } from '../promotion/promotion.ts';
 import { savePromotion } from '../promotion/keep-promotion.ts';
 import {
-  auditMove,
+  auditVersionMove,
   type Moved,
   moveVersion,
   type Release,
@@ -30,8 +30,8 @@ export function decideMove(
   return {
     moved,
     decision: {
-      ...auditMove(before.version, moved.version),
-      ...(superseded && { also: [auditMove(superseded.before, superseded.after)] }),
+      ...auditVersionMove(before.version, moved.version),
+      ...(superseded && { also: [auditVersionMove(superseded.before, superseded.after)] }),
       place: placeOfApp(before.app),
       writes: [
         ...saveApp(before.app, moved.app),

@@ -94,7 +94,7 @@ function enter(
 }
 
 /** As the audit tells a move. */
-export function auditMove(before: Version, after: Version) {
+export function auditVersionMove(before: Version, after: Version) {
   const { status, retire_after } = after;
   return {
     subject: subjectOfVersion(after.app_slug, after.version),

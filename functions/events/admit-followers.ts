@@ -5,7 +5,7 @@ import { serviceAccountKey, userKey } from '../platform/data/keys.ts';
 import { type Grant, judge, type Place, ROLES, type Role } from '../platform/permissions.ts';
 import type { Key } from '../platform/data/table.ts';
 import type { Follower } from './gather-audience.ts';
-import type { Holder } from './ticket.ts';
+import type { TicketHolder } from './ticket.ts';
 
 /** As many as one request may ask for. */
 const KEYS_MAX = 100;
@@ -34,7 +34,7 @@ export async function admitFollowers(followers: Follower[], place: Place, now: C
   });
 }
 
-async function readGrants(holders: Holder[], now: Clock): Promise<Map<string, Grant[]>> {
+async function readGrants(holders: TicketHolder[], now: Clock): Promise<Map<string, Grant[]>> {
   const keys = [...new Map(holders.map((holder) => [keyOf(holder).pk, keyOf(holder)])).values()];
   const grants = new Map<string, Grant[]>();
   for (let start = 0; start < keys.length; start += KEYS_MAX) {
@@ -52,6 +52,6 @@ function grantsIn(item: Record<string, unknown> | undefined): Grant[] {
   return account.success ? [account.output] : [];
 }
 
-function keyOf({ kind, id }: Holder): Key {
+function keyOf({ kind, id }: TicketHolder): Key {
   return kind === 'user' ? userKey(id) : serviceAccountKey(id);
 }

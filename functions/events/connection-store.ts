@@ -5,13 +5,13 @@ import { putNew, type Write } from '../platform/data/commit.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import { putItem, readItem, takeItem } from '../platform/data/table.ts';
 import { connectionKey, subscriptionKey, ticketKey, topicPartition } from './socket-keys.ts';
-import { type Admission, Holder, type Ticket } from './ticket.ts';
+import { type Admission, TicketHolder, type Ticket } from './ticket.ts';
 
 // A little more than the two hours after which the gateway closes any connection.
 const CONNECTION_SECONDS = 2 * 3600 + 600;
 const FOLLOWERS_MAX = 1_000;
 
-const Admitted = v.object({ topic: v.string(), holder: v.optional(Holder), expires_at: v.number() });
+const Admitted = v.object({ topic: v.string(), holder: v.optional(TicketHolder), expires_at: v.number() });
 const Subscription = v.object({ ...Admitted.entries, connection_id: v.string() });
 
 /** Somebody who follows a topic, on one connection. */

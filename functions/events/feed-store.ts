@@ -14,16 +14,16 @@ const ATTEMPTS_MAX = 5;
 const Numbered = v.object({ sequence: v.number() });
 const Head = v.object({ sequence: v.number(), relayed: v.optional(v.number()) });
 
-type Found = Record<string, unknown> | undefined;
+type Row = Record<string, unknown> | undefined;
 
 /** The end of a feed, and how far it has been put on the bus. One that does not say so is older than that question. */
-export function headOf(item: Found): { sequence: number; relayed: number } {
+export function headOf(item: Row): { sequence: number; relayed: number } {
   const { sequence, relayed = sequence } = v.parse(Head, item ?? { sequence: 0 });
   return { sequence, relayed };
 }
 
 /** The number of an event, if it has one. */
-export const numberOf = (item: Found): number | undefined => item && v.parse(Numbered, item).sequence;
+export const numberOf = (item: Row): number | undefined => item && v.parse(Numbered, item).sequence;
 
 export interface OnFeed {
   /** With their numbers, in order. */

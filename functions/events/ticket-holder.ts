@@ -1,10 +1,10 @@
 import type { Context } from '../platform/context.ts';
 import { judge } from '../platform/permissions.ts';
-import type { Holder } from './ticket.ts';
+import type { TicketHolder } from './ticket.ts';
 import { refuse } from './problems.ts';
 
 /** Kept with the connection, so that it ends when its holder may no longer read what it follows. */
-export function holderOf({ actor: { kind, id }, grants }: Context): Holder {
+export function holderOf({ actor: { kind, id }, grants }: Context): TicketHolder {
   switch (kind) {
     case 'platform_team':
       return { kind, id, everywhere: true };

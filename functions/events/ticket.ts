@@ -1,19 +1,19 @@
 import * as v from 'valibot';
 
 /** Who a ticket was given to, where what they may see can be taken from them again. */
-export const Holder = v.object({
+export const TicketHolder = v.object({
   kind: v.picklist(['user', 'service_account', 'platform_team']),
   id: v.string(),
   /** An administrator of the whole platform, or whoever holds its AWS credentials: that comes with the deployment. */
   everywhere: v.boolean(),
 });
 
-export type Holder = v.InferOutput<typeof Holder>;
+export type TicketHolder = v.InferOutput<typeof TicketHolder>;
 
 /** What a connection may follow, and for whom. */
 export interface Admission {
   topic: string;
-  holder?: Holder;
+  holder?: TicketHolder;
 }
 
 /** Lets its bearer open one connection, once, for one topic. Browsers cannot sign a WebSocket's first request. */

@@ -63,7 +63,7 @@ export const Digest = v.pipe(
 
 const REPOSITORY = /[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*/.source;
 
-export const Repository = v.pipe(
+export const RepositoryName = v.pipe(
   v.string(),
   v.regex(
     new RegExp(`^${REPOSITORY}(?::\\d{1,5}(?=/))?(?:/${REPOSITORY}){0,10}$`),

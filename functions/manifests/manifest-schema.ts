@@ -13,7 +13,7 @@ import {
   maybeListOf,
   PortNumber,
   PropertyName,
-  Repository,
+  RepositoryName,
   said,
   someOf,
   text,
@@ -99,7 +99,7 @@ const Artifact = v.strictObject({
     said(v.picklist(['oci_registry', 'artifact_store']), 'Where it is kept; artifact_store for blobs.'),
   ),
   repository: v.optional(
-    said(Repository, 'Its repository, without tag; the platform’s, when no host is said.'),
+    said(RepositoryName, 'Its repository, without tag; the platform’s, when no host is said.'),
   ),
   digest: v.optional(said(Digest, 'Binds it; may be left out while the version is a draft.')),
 });

@@ -18,7 +18,7 @@ import { Submission } from './submission.ts';
 import { parseManifestRow } from '../catalog/find-version.ts';
 import { refuse } from './problems.ts';
 
-interface Found {
+interface FoundSubmission {
   submission: Submission;
   manifest: Manifest;
 }
@@ -29,7 +29,7 @@ export async function findSubmission(id: string, projectId?: string): Promise<Su
 }
 
 /** With its manifest, by one request. */
-export async function findSubmissionInFull(id: string, projectId?: string): Promise<Found> {
+export async function findSubmissionInFull(id: string, projectId?: string): Promise<FoundSubmission> {
   const key = id.toLowerCase();
   const [item, manifest] = await readItems([submissionKey(key), submissionManifestKey(key)]);
   const submission = requireOf(projectId, item);

@@ -92,13 +92,13 @@ export interface Place {
   project_id?: string;
 }
 
-export type Verdict = 'allowed' | 'forbidden' | 'invisible';
+export type Access = 'allowed' | 'forbidden' | 'invisible';
 
 /**
  * Someone with no grant that reaches the place must not learn whether it exists; someone with a lesser grant
  * there may be told that it is not enough.
  */
-export function judge(grants: readonly Grant[], permission: Permission, place: Place): Verdict {
+export function judge(grants: readonly Grant[], permission: Permission, place: Place): Access {
   const reaching = grants.filter((grant) => reaches(grant, place));
   if (reaching.some((grant) => (ROLES[grant.role] as readonly Permission[]).includes(permission)))
     return 'allowed';

@@ -69,12 +69,12 @@ export function tallyOf({ running_ids, failed_ids }: Observed): Tally {
 }
 
 /** Whether it is under way: instances count only then. */
-export function isOpen(canary: Bake | undefined): boolean {
+export function isUnderWay(canary: Bake | undefined): boolean {
   return canary?.began_at !== undefined && canary.ended_at === undefined;
 }
 
 export function isFailing(canary: Canary | Bake | undefined, observed: Observed): boolean {
-  if (!isTried(canary) || !isOpen(canary)) return false;
+  if (!isTried(canary) || !isUnderWay(canary)) return false;
   const tally = tallyOf(observed);
   return (
     tally.observed >= canary.instances_min && tally.failed * 100 > canary.failure_percent_max * tally.observed

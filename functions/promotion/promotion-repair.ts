@@ -29,10 +29,10 @@ export const STALLED: Failure = {
   detail: 'The workflow did not take the promotion on before its deadline.',
 };
 
-export type Sweep = 'wait' | 'start' | 'answer' | 'fail';
+export type Repair = 'wait' | 'start' | 'answer' | 'fail';
 
 /** What is to be done about a promotion in case nobody else does. */
-export function sweepOf(promotion: Promotion, at: Pick<Promotable, 'instance_count'>, now: Date): Sweep {
+export function repairOf(promotion: Promotion, at: Pick<Promotable, 'instance_count'>, now: Date): Repair {
   if (promotion.status !== 'running') return 'wait';
   if (now > new Date(promotion.deadline_at)) return 'fail';
   if (promotion.started_at === undefined)

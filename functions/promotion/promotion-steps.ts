@@ -2,7 +2,7 @@
 // only; nothing here knows AWS.
 
 import { secondsAfter } from '../platform/clock.ts';
-import { type Bake, type Canary, isOpen } from './canary-guard.ts';
+import { type Bake, type Canary, isUnderWay } from './canary-guard.ts';
 import type { Promotable } from './kind.ts';
 import {
   type Failure,
@@ -63,7 +63,7 @@ export function awaitSmoke(promotion: Promotion, taskToken: string, now: Date): 
   return { ...arriveAt(promotion, 'awaiting_smoke', now), task_token: taskToken };
 }
 
-export function answerSmoke(
+export function recordSmoke(
   promotion: Promotion | undefined,
   { verdict, notes = '' }: { verdict: 'passed' | 'failed'; notes?: string },
   by: string,
@@ -132,7 +132,7 @@ const end = (promotion: Promotion, status: Promotion['status'], now: Date): Prom
 
 function closeCanary(promotion: Promotion, now: Date): Promotion {
   const { canary } = promotion;
-  return canary && isOpen(canary)
+  return canary && isUnderWay(canary)
     ? { ...promotion, canary: { ...canary, ended_at: now.toISOString() } }
     : promotion;
 }

@@ -4,7 +4,7 @@ import { answerWorkflow, startWorkflow } from './drive-workflow.ts';
 import { failPromotion } from './fail-promotion.ts';
 import type { Kind } from './kind.ts';
 import type { Promotion } from './promotion.ts';
-import { STALLED, sweepOf } from './promotion-repair.ts';
+import { STALLED, repairOf } from './promotion-repair.ts';
 import { listOpenPromotions } from './keep-promotion.ts';
 
 const SWEEP = { kind: 'platform', id: 'promotion-sweep' } as const;
@@ -27,7 +27,7 @@ async function mend(
   // The index may lag behind.
   const { promotion, ...at } = await kind.find(subject);
   if (promotion?.operation_id !== operation_id) return;
-  const decision = sweepOf(promotion, at, ctx.now());
+  const decision = repairOf(promotion, at, ctx.now());
   if (decision === 'wait') return;
   ctx.log.warn('A promotion needs help.', { operation_id, ...subject, decision });
   if (decision === 'start') await startWorkflow(ctx, kind, promotion);

@@ -1,7 +1,7 @@
 import { findUnneededFiles, findUnneededImages } from './garbage.ts';
 import type { StoredFile, StoredImage } from '../storage/stored.ts';
 import { artifactsIn } from './garbage-store.ts';
-import { listVersions } from '../storage/object-store.ts';
+import { listObjectVersions } from '../storage/object-store.ts';
 import type { VersionMarker } from '../storage/object-versions.ts';
 import { listImages } from '../storage/repository-images.ts';
 import type { Repository } from '../storage/keep-repository.ts';
@@ -39,7 +39,7 @@ async function listFiles({ name, project_id, app_slug }: Repository): Promise<St
   const all: StoredFile[] = [];
   let after: VersionMarker | undefined;
   do {
-    const { files, next } = await listVersions(filesOf(project_id, app_slug), after);
+    const { files, next } = await listObjectVersions(filesOf(project_id, app_slug), after);
     all.push(...files);
     if (all.length > FILES_MAX)
       throw new Error(`Beside ${name} lie more than ${FILES_MAX} versions of files.`);

@@ -6,7 +6,7 @@ import {
   SelftestEnded,
   type SelftestStatus,
   subjectOfSelftest,
-  type Verdict,
+  type SelftestVerdict,
 } from './selftest.ts';
 import { findSelftest, saveVerdict } from './selftest-store.ts';
 
@@ -16,7 +16,7 @@ const SELFTEST = { kind: 'platform', id: 'selftest' } as const;
 export async function concludeSelftest(
   ctx: Context,
   id: string,
-  judge: (run: Selftest) => Verdict,
+  judge: (run: Selftest) => SelftestVerdict,
 ): Promise<SelftestStatus | undefined> {
   let status: SelftestStatus | undefined;
   await commitDecision(ctx, 'selftest.end', async () => {

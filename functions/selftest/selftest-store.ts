@@ -4,7 +4,7 @@ import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import { putItem, readItem, updateItem } from '../platform/data/table.ts';
 import { OPEN_SELFTESTS, runKey, taskTokenKey } from './keys.ts';
-import { type Hop, PRECEDING, Selftest, type Verdict } from './selftest.ts';
+import { type Hop, PRECEDING, Selftest, type SelftestVerdict } from './selftest.ts';
 
 const KEPT_SECONDS = 7 * 24 * 3600;
 const TOKEN_KEPT_SECONDS = 24 * 3600;
@@ -45,7 +45,7 @@ export async function beginSelftest(id: string, at: Date): Promise<void> {
 }
 
 /** Ends the run; one that has ended keeps its first verdict. */
-export function saveVerdict(id: string, verdict: Verdict, at: Date): Write {
+export function saveVerdict(id: string, verdict: SelftestVerdict, at: Date): Write {
   const ending = verdict.status === 'passed' ? 'hops.finished = :at' : 'failure = :failure';
   return update(runKey(id), {
     update: `SET #status = :ended, ended_at = :at, ${ending} REMOVE gsi1pk, gsi1sk`,

@@ -25,13 +25,13 @@ export const SelftestId = v.pipe(v.string(), v.uuid(), v.toLowerCase());
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 
-export const Failure = v.object({
+export const SelftestFailure = v.object({
   hop: v.picklist(HOPS),
   code: v.string(),
   detail: v.string(),
 });
 
-export type Failure = v.InferOutput<typeof Failure>;
+export type SelftestFailure = v.InferOutput<typeof SelftestFailure>;
 
 export const Selftest = v.object({
   id: SelftestId,
@@ -44,7 +44,7 @@ export const Selftest = v.object({
   rescued_at: v.optional(Time),
   ended_at: v.optional(Time),
   hops: v.record(v.string(), Time),
-  failure: v.optional(Failure),
+  failure: v.optional(SelftestFailure),
 });
 
 export type Selftest = v.InferOutput<typeof Selftest>;
@@ -86,7 +86,7 @@ export const SelftestEnded = event(
     status: v.picklist(['passed', 'failed']),
     failure: v.optional(v.object({ hop: v.picklist(HOPS), code: v.string() })),
   }),
-  (id: string, verdict: Verdict) => ({ selftest_id: id, ...verdict }),
+  (id: string, verdict: SelftestVerdict) => ({ selftest_id: id, ...verdict }),
 );
 
 export const subjectOfSelftest = (id: string): string => `selftest:${id}`;
@@ -100,10 +100,10 @@ export function missingHops({ hops }: Pick<Selftest, 'hops'>): Hop[] {
   return HOPS.filter((hop) => hop !== 'finished' && !hops[hop]);
 }
 
-export type Verdict = { status: 'passed' } | { status: 'failed'; failure: Failure };
+export type SelftestVerdict = { status: 'passed' } | { status: 'failed'; failure: SelftestFailure };
 
 /** A run passes only if every hop left its mark, however the workflow came to its end. */
-export function judge(run: Selftest, error?: WorkflowError): Verdict {
+export function judgeSelftest(run: Selftest, error?: WorkflowError): SelftestVerdict {
   const [missing] = missingHops(run);
   const hop = missing ?? 'finished';
   if (error) return { status: 'failed', failure: failureAt(hop, error.Error, causeOf(error)) };
@@ -114,22 +114,22 @@ export function judge(run: Selftest, error?: WorkflowError): Verdict {
   };
 }
 
-export type Sweep = 'wait' | 'start' | 'fail';
+export type Repair = 'wait' | 'start' | 'fail';
 
 /** A run nobody started is started once in the reaction's place, and given the same time again. */
-export function sweepOf(run: Selftest, now: Date): Sweep {
+export function repairOf(run: Selftest, now: Date): Repair {
   if (isEnded(run) || now < new Date(run.deadline_at)) return 'wait';
   if (run.status === 'running') return 'fail';
   if (!run.rescued_at) return 'start';
   return now < secondsAfter(new Date(run.rescued_at), DEADLINE_SECONDS) ? 'wait' : 'fail';
 }
 
-export function stalled(run: Selftest): Failure {
+export function stalled(run: Selftest): SelftestFailure {
   const hop = missingHops(run)[0] ?? 'finished';
   return failureAt(hop, 'selftest.stalled', `The run did not pass “${hop}” before its deadline.`);
 }
 
-export function failureAt(hop: Hop, code: string, detail: string): Failure {
+export function failureAt(hop: Hop, code: string, detail: string): SelftestFailure {
   return { hop, code, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) };
 }
 
@@ -139,7 +139,7 @@ export const SelftestView = v.object({
   created_at: v.string(),
   ended_at: v.optional(v.string()),
   hops: v.array(v.object({ hop: v.picklist(HOPS), at: v.string(), offset_ms: v.number() })),
-  failure: v.optional(Failure),
+  failure: v.optional(SelftestFailure),
 });
 
 export type SelftestView = v.InferOutput<typeof SelftestView>;

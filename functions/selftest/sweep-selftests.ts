@@ -2,7 +2,7 @@ import { createContext } from '../platform/context.ts';
 import { sweeping } from '../platform/workflow/sweep.ts';
 import { concludeSelftest } from './conclude-selftest.ts';
 import { startRun } from './execution.ts';
-import { type Selftest, stalled, sweepOf } from './selftest.ts';
+import { type Selftest, stalled, repairOf } from './selftest.ts';
 import { markRescued, overdueSelftests } from './selftest-store.ts';
 
 export const handler = sweeping<Selftest>({
@@ -15,7 +15,7 @@ export const handler = sweeping<Selftest>({
 
 async function mend(run: Selftest): Promise<void> {
   const ctx = createContext(run.correlation_id, run.traceparent);
-  const decision = sweepOf(run, ctx.now());
+  const decision = repairOf(run, ctx.now());
   if (decision === 'wait') return;
   ctx.log.warn('A self-test run is overdue.', { selftest_id: run.id, decision });
   if (decision === 'fail')

@@ -15,7 +15,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { environment } from '../platform/environment.ts';
 import { type Refusal } from '../platform/errors.ts';
 import { s3 } from './object-client.ts';
-import { readVersions, type VersionMarker, type VersionPage } from './object-versions.ts';
+import { readVersions, type VersionMarker, type ObjectVersionPage } from './object-versions.ts';
 import { refuse } from './problems.ts';
 
 const ANSWER_SECONDS_MAX = 5;
@@ -102,7 +102,7 @@ export async function digestObject(
 }
 
 /** One page of all versions of all objects below a prefix. */
-export async function listVersions(prefix: string, after?: VersionMarker): Promise<VersionPage> {
+export async function listObjectVersions(prefix: string, after?: VersionMarker): Promise<ObjectVersionPage> {
   const command = new ListObjectVersionsCommand({
     Bucket: environment('ARTIFACTS_BUCKET'),
     Prefix: prefix,

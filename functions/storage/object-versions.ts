@@ -9,14 +9,14 @@ export interface VersionMarker {
   versionId: string;
 }
 
-export interface VersionPage {
+export interface ObjectVersionPage {
   files: StoredFile[];
   next?: VersionMarker;
 }
 
 type Listing = Omit<ListObjectVersionsCommandOutput, '$metadata'>;
 
-export function readVersions(listing: Listing, prefix: string): VersionPage {
+export function readVersions(listing: Listing, prefix: string): ObjectVersionPage {
   const { DeleteMarkers = [], Versions = [], IsTruncated, NextKeyMarker, NextVersionIdMarker } = listing;
   // The mark of a deletion has no bytes.
   const marks = DeleteMarkers.map((mark) => ({ ...mark, Size: 0 }));

@@ -7,47 +7,54 @@ import { build } from 'esbuild';
 import { readAssembly } from '../../lib/local/template/assembly.ts';
 import { identifyWith } from '../../lib/local/resources/index.ts';
 import { Templates } from '../../lib/local/template/template.ts';
+import { KILOBYTES_MAX } from './bundle-sizes.ts';
 import { interleave, quantile, type Row } from './measure.ts';
 
 const ROUNDS = 12;
-const BUNDLE_BYTES_MAX = 450_000;
+/** Of the functions that bring the most of their own: the others start faster. */
+const MEASURED = 3;
 
 interface Bundle {
   name: string;
   file: string;
 }
 
-/** Bundle sizes, and cold init against a handler that only builds the SDK clients the largest bundle holds. */
+/** Bundle sizes, and cold init against a handler that only builds the SDK clients the bundle holds. */
 export async function measureColdInit(assembly: string): Promise<Row[]> {
-  const bundles = functionBundles(assembly);
-  const sized = bundles
-    .map((bundle) => ({ ...bundle, bytes: statSync(bundle.file).size }))
-    .sort((a, b) => b.bytes - a.bytes);
-  const largest = sized[0];
+  const compared = await Promise.all(
+    functionBundles(assembly).map(async ({ name, file }) => {
+      const clients = clientsIn(readFileSync(file, 'utf8'));
+      const bare = await bundleClients(clients);
+      const bytes = statSync(file).size;
+      return { name, file, clients, bare, bytes, ownBytes: bytes - statSync(bare).size };
+    }),
+  );
+  const [largest] = compared.toSorted((a, b) => b.bytes - a.bytes);
   if (largest === undefined) throw new Error('The assembly holds no function.');
-  const clients = clientsIn(readFileSync(largest.file, 'utf8'));
-  const baseline = await bundleClients(clients);
-  const samples = await interleave(ROUNDS, {
-    real: () => importMs(largest.file),
-    bare: () => importMs(baseline),
-  });
-  const [real, bare] = [quantile(samples['real'], 0), quantile(samples['bare'], 0)];
+  const heaviest = compared.sort((a, b) => b.ownBytes - a.ownBytes).slice(0, MEASURED);
+  const rows: Row[] = [];
+  for (const { name, file, bare, clients } of heaviest) {
+    const samples = await interleave(ROUNDS, { real: () => importMs(file), bare: () => importMs(bare) });
+    const [realMs, bareMs] = [quantile(samples['real'], 0), quantile(samples['bare'], 0)];
+    const named = clients.map((client) => client.name).join(', ');
+    rows.push({
+      what: `cold init ÷ only building the same SDK clients, ${name}`,
+      value: realMs / bareMs,
+      unit: '×',
+      must: 1.3,
+      aim: 1.1,
+      note: `${realMs.toFixed(0)} ms ÷ ${bareMs.toFixed(0)} ms: ${named || 'none'}`,
+    });
+  }
   return [
     {
       what: 'largest bundle',
       value: largest.bytes / 1000,
       unit: 'kB',
-      must: BUNDLE_BYTES_MAX / 1000,
+      must: KILOBYTES_MAX,
       note: largest.name,
     },
-    {
-      what: 'cold init ÷ only building the same SDK clients',
-      value: real / bare,
-      unit: '×',
-      must: 1.3,
-      aim: 1.1,
-      note: `${real.toFixed(0)} ms ÷ ${bare.toFixed(0)} ms: ${clients.map((client) => client.name).join(', ')}`,
-    },
+    ...rows,
   ];
 }
 
@@ -61,7 +68,10 @@ export function functionBundles(assembly: string): Bundle[] {
     .filter((resource) => resource.type === 'AWS::Lambda::Function')
     .map((resource) => {
       const { S3Key } = resource.properties['Code'] as { S3Key: string };
-      return { name: resource.identity.ref, file: join(resource.assets.get(S3Key) ?? '', 'index.mjs') };
+      return {
+        name: resource.identity.ref.replace(/^GpuaasPlatform-/, ''),
+        file: join(resource.assets.get(S3Key) ?? '', 'index.mjs'),
+      };
     });
 }
 
@@ -86,6 +96,19 @@ const CLIENTS: (Client & { mark: string })[] = [
     build: 'new EventBridgeClient({})',
   },
   { mark: 'TrentService', name: 'KMSClient', module: '@aws-sdk/client-kms', build: 'new KMSClient({})' },
+  { mark: 'com.amazonaws.s3', name: 'S3Client', module: '@aws-sdk/client-s3', build: 'new S3Client({})' },
+  {
+    mark: 'AmazonEC2ContainerRegistry',
+    name: 'ECRClient',
+    module: '@aws-sdk/client-ecr',
+    build: 'new ECRClient({})',
+  },
+  {
+    mark: 'AWSSecurityTokenService',
+    name: 'STSClient',
+    module: '@aws-sdk/client-sts',
+    build: 'new STSClient({})',
+  },
   { mark: 'AmazonSQS', name: 'SQSClient', module: '@aws-sdk/client-sqs', build: 'new SQSClient({})' },
   {
     mark: 'ApiGatewayManagementApi',

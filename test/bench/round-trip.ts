@@ -26,7 +26,7 @@ export async function measureRoundTrip(assembly: string, ready: ReadyFile): Prom
 
 /** The very bundle the gateway calls, called without it. */
 async function directHandler(assembly: string): Promise<() => Promise<unknown>> {
-  const bundle = functionBundles(assembly).find(({ name }) => name.endsWith('-selftest-api'));
+  const bundle = functionBundles(assembly).find(({ name }) => name === 'selftest-api');
   if (bundle === undefined) throw new Error('The assembly holds no function that answers health.');
   process.env['PLATFORM_VERSION'] = 'bench';
   const { handler } = (await import(bundle.file)) as {

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCopy } from '../e2e/platform-copy.ts';
+import { synthesize } from '../lib/synthesized.ts';
 import { measureCatalogue } from './catalogue.ts';
+import { recordSizes, sizesOf } from './bundle-sizes.ts';
 import { measureColdInit } from './cold-init.ts';
 import { measureEdge } from './edge.ts';
 import { measureEvents } from './events.ts';
@@ -11,6 +13,14 @@ import { printTable, type Row } from './measure.ts';
 import { measureRequests } from './requests.ts';
 import { measureRoundTrip } from './round-trip.ts';
 import { measureVerification } from './verification.ts';
+
+// `npm run bench -- --record-bundles`: the sizes bundles have now are those they may have from now on.
+if (process.argv.includes('--record-bundles')) {
+  const app = synthesize({ validate: false });
+  recordSizes(sizesOf(app));
+  app.remove();
+  process.exit();
+}
 
 const RESULTS = join(import.meta.dirname, 'results.json');
 

@@ -8,7 +8,7 @@ import { isFailing, tallyOf } from '../../functions/promotion/canary-guard.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
 import { requireBound, requireReady } from '../../functions/catalog/readiness.ts';
 import {
-  auditMove,
+  auditVersionMove,
   moveVersion,
   type VersionMove,
   VersionMoved,
@@ -136,7 +136,7 @@ describe('a version', () => {
     const staged = release('staged').version;
     expect(VersionMoved(release('canary').version, staged).type).toBe('apps.version.rolled_back');
     expect(VersionMoved(release('draft').version, staged).type).toBe('apps.version.staged');
-    expect(auditMove(release('canary').version, staged)).toEqual({
+    expect(auditVersionMove(release('canary').version, staged)).toEqual({
       subject: 'app_version:sample@2.0.0',
       before: { status: 'canary' },
       after: { status: 'staged' },

@@ -12,7 +12,7 @@ import { handler as disconnect } from '../../functions/events/close-connection.t
 import { issueTicket } from '../../functions/events/issue-ticket.ts';
 import { handler as message } from '../../functions/events/receive-message.ts';
 import { saveConnection, subscribe } from '../../functions/events/connection-store.ts';
-import type { Holder } from '../../functions/events/ticket.ts';
+import type { TicketHolder } from '../../functions/events/ticket.ts';
 import { openRelayWorld, type RelayWorld } from './relay-world.ts';
 
 let world: RelayWorld;
@@ -30,10 +30,10 @@ beforeEach(() => {
 
 afterAll(() => world.close());
 
-const ADMINISTRATOR: Holder = { kind: 'user', id: 'admin', everywhere: true };
+const ADMINISTRATOR: TicketHolder = { kind: 'user', id: 'admin', everywhere: true };
 
 /** A connection of its own for a holder, as a client opens it. */
-async function open(holder: Holder = ADMINISTRATOR): Promise<string> {
+async function open(holder: TicketHolder = ADMINISTRATOR): Promise<string> {
   const connectionId = newId();
   const ticket = issueTicket({ topic: eventTopic(place.project_id), holder }, new Date());
   await commit([ticket.write]);
@@ -55,7 +55,7 @@ async function send(connectionId: string, body: unknown): Promise<void> {
   });
 }
 
-async function follow(holder?: Holder): Promise<string> {
+async function follow(holder?: TicketHolder): Promise<string> {
   const connectionId = await open(holder);
   await send(connectionId, { action: 'subscribe' });
   return connectionId;
@@ -227,14 +227,22 @@ describe('who follows a project', () => {
 });
 
 describe('who may no longer read the events', () => {
-  const member = (): Holder => ({ kind: 'user', id: newId(), everywhere: false });
-  const account = (): Holder => ({ kind: 'service_account', id: newId(), everywhere: false });
+  const member = (): TicketHolder => ({ kind: 'user', id: newId(), everywhere: false });
+  const account = (): TicketHolder => ({ kind: 'service_account', id: newId(), everywhere: false });
   const grants = (...roles: object[]) => ({ grants: roles });
-  const saveUser = ({ id }: Holder, ...roles: object[]) => world.put({ ...userKey(id), ...grants(...roles) });
-  const saveAccount = ({ id }: Holder, status: string, role = 'viewer') =>
+  const saveUser = ({ id }: TicketHolder, ...roles: object[]) =>
+    world.put({ ...userKey(id), ...grants(...roles) });
+  const saveAccount = ({ id }: TicketHolder, status: string, role = 'viewer') =>
     world.put({ ...serviceAccountKey(id), ...place, role, status });
 
-  test.each<[string, () => Holder, (holder: Holder) => Promise<void>, (holder: Holder) => Promise<void>]>([
+  test.each<
+    [
+      string,
+      () => TicketHolder,
+      (holder: TicketHolder) => Promise<void>,
+      (holder: TicketHolder) => Promise<void>,
+    ]
+  >([
     [
       'a member who was removed',
       member,

@@ -8,9 +8,8 @@ import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { synthesize } from '../../lib/local/template/synthesize.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
+import { complaintsAbout, recordedSizes, sizesOf } from '../bench/bundle-sizes.ts';
 import { bundleOf, ofType, readResources, type Resource, synthesizedApp } from './synthesized.ts';
-
-const BYTES_MAX = 450_000;
 
 const first = synthesizedApp();
 const functions = ofType(first.platform, 'AWS::Lambda::Function');
@@ -34,8 +33,25 @@ describe('bundles', () => {
     expect(functions.map(([, fn]) => nameOf(fn)).sort()).toEqual(handlers.sort());
   });
 
-  test.each(functions)('%s stays small enough to start fast', (_, fn) => {
-    expect(Buffer.byteLength(bundleOf(first.outdir, fn))).toBeLessThanOrEqual(BYTES_MAX);
+  test('have about the size that is recorded for them, and none is too large to start fast', () => {
+    expect(complaintsAbout(sizesOf(first), recordedSizes())).toEqual([]);
+  });
+
+  test.each([
+    ['is as large as one may be', { a: 600 }, { a: 600 }, []],
+    ['is larger than any may be', { a: 600.1 }, { a: 600 }, [/^a is 600.1 kB, over the 600 kB/]],
+    ['has grown by little', { a: 105 }, { a: 100 }, []],
+    [
+      'has grown by much',
+      { a: 106 },
+      { a: 100 },
+      [/^a is 106.0 kB, 6.0 % over the 100 kB.*--record-bundles$/],
+    ],
+    ['has shrunk', { a: 50 }, { a: 100 }, []],
+    ['is new', { a: 1 }, {}, [/^a is 1.0 kB, and no size is recorded.*--record-bundles$/]],
+    ['is gone', {}, { a: 1 }, [/^a is recorded and there is no such function.*--record-bundles$/]],
+  ])('a bundle that %s is complained about or not', (_what, sizes, recorded, complaints) => {
+    expect(complaintsAbout(sizes, recorded)).toEqual(complaints.map((text) => expect.stringMatching(text)));
   });
 
   test.each(functions)('%s is given the variables its code reads, and no others', (_, fn) => {
@@ -65,6 +81,11 @@ describe('bundles', () => {
     const dispatch = functions.find(([, fn]) => nameOf(fn) === 'selftest-dispatch-selftest')?.[1];
     expect(end && bundleOf(first.outdir, end)).not.toContain('AmazonSQS');
     expect(dispatch && bundleOf(first.outdir, dispatch)).toContain('AmazonSQS');
+  });
+
+  test('do not hold the client of KMS, but for the one that signs: tokens are verified by what the table holds', () => {
+    const holding = functions.filter(([, fn]) => bundleOf(first.outdir, fn).includes('TrentService'));
+    expect(holding.map(([, fn]) => nameOf(fn))).toEqual(['identity-api']);
   });
 });
 

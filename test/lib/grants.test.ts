@@ -90,9 +90,16 @@ describe('grants', () => {
     },
   );
 
-  test('let one function alone sign tokens', () => {
+  test('let one function alone do anything with the keys that sign tokens', () => {
+    const about = grants.filter(
+      ({ action, resource }) => action.startsWith('kms:') && resource.includes('TokenSigningKey'),
+    );
+    expect(about.map(({ action }) => action)).toContain('kms:Sign');
+    expect(new Set(about.map(({ policy }) => policy))).toEqual(
+      new Set([expect.stringMatching(/^IdentityApiRole/)]),
+    );
     const signers = grants.filter(({ action }) => action === 'kms:Sign').map(({ policy }) => policy);
-    expect(new Set(signers)).toEqual(new Set([expect.stringMatching(/^IdentityApiRole/)]));
+    expect(new Set(signers)).toEqual(new Set(about.map(({ policy }) => policy)));
   });
 });
 

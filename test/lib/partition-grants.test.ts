@@ -19,12 +19,7 @@ const APIS = Object.keys(tables)
 const REACTIONS = functions.filter((name) => name.endsWith('-react-to-events'));
 const RELAYS = ['events-relay-events', 'events-relay-again', 'events-sweep-outbox'];
 /** What promotes versions, and what promotes artifacts. */
-const OF_VERSIONS = [
-  'manifests-check-version',
-  'catalog-run-promotion-step',
-  'catalog-sweep-promotions',
-  'catalog-react-to-events',
-];
+const OF_VERSIONS = ['catalog-run-promotion-step', 'catalog-sweep-promotions', 'catalog-react-to-events'];
 const OF_ARTIFACTS = [
   'artifacts-verify-for-promotion',
   'artifacts-run-promotion-step',
@@ -69,6 +64,7 @@ const CROSSINGS: Crossing[] = [
 
   // A promotion's row is written by the functions of what is promoted.
   [['catalog-api', ...OF_VERSIONS], 'PROMOTION#version#*', 'GetItem BatchGetItem UpdateItem', 'promotes'],
+  ['manifests-check-version', 'PROMOTION#version#*', 'GetItem UpdateItem', 'keeps what the gate has found'],
   [['artifacts-api', ...OF_ARTIFACTS], 'PROMOTION#artifact#*', 'GetItem BatchGetItem UpdateItem', 'promotes'],
   ['catalog-sweep-promotions', 'PROMOTIONS#OPEN#version', 'gsi1.Query', 'finds what hangs'],
   ['artifacts-sweep-promotions', 'PROMOTIONS#OPEN#artifact', 'gsi1.Query', 'finds what hangs'],
@@ -77,8 +73,7 @@ const CROSSINGS: Crossing[] = [
 
   // A manifest becomes a version of an app, and is checked before the version is staged.
   ['manifests-api', 'CATALOG APP#*', 'BatchGetItem PutItem UpdateItem', 'registers the version'],
-  ['manifests-check-version', 'APP#*', 'GetItem ConditionCheckItem', 'reads the manifest, holds the version'],
-  ['manifests-check-version', 'CATALOG APP#*', 'BatchGetItem PutItem UpdateItem', 'moves the version'],
+  ['manifests-check-version', 'APP#*', 'GetItem', 'reads the manifest'],
 
   // A version never outranks its artifacts, and its app says whether they are trusted.
   ['catalog-api', 'ARTIFACT#*', 'ConditionCheckItem', 'promotes no version whose artifacts are not ready'],

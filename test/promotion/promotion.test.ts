@@ -9,7 +9,7 @@ import { promotionKey } from '../../functions/promotion/keys.ts';
 import { type Promotion } from '../../functions/promotion/promotion.ts';
 import { promotableVersion } from '../../functions/catalog/version-kind.ts';
 import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
-import { failureOf, sweepOf } from '../../functions/promotion/promotion-repair.ts';
+import { failureOf, repairOf } from '../../functions/promotion/promotion-repair.ts';
 import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
 import { LAST_INSTANCE_SECONDS_MAX, SMOKE_SECONDS_MAX } from '../../functions/promotion/promotion-steps.ts';
 import { BAKE_SECONDS_MAX } from '../../functions/promotion/canary-guard.ts';
@@ -413,7 +413,7 @@ describe('the sweep', () => {
       'answer',
     ],
   ])('%s', (_, change, instance_count, seconds, decision) => {
-    expect(sweepOf({ ...planned, ...change }, { instance_count }, after(seconds))).toBe(decision);
+    expect(repairOf({ ...planned, ...change }, { instance_count }, after(seconds))).toBe(decision);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { collectGarbage } from '../../functions/retention/collect-garbage.ts';
 import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { repositoryKey } from '../../functions/storage/keys.ts';
-import { listVersions } from '../../functions/storage/object-store.ts';
+import { listObjectVersions } from '../../functions/storage/object-store.ts';
 import { filesOf, objectKeyOf, signatureKeyOf } from '../../functions/storage/repository.ts';
 import { listImages } from '../../functions/storage/repository-images.ts';
 import { listRepositories, type Repository } from '../../functions/storage/keep-repository.ts';
@@ -210,7 +210,7 @@ describe('what nobody registered', () => {
 
 describe('a file nobody registered', () => {
   const stored = async (): Promise<string[]> =>
-    (await listVersions(filesOf(project.id, app_slug))).files
+    (await listObjectVersions(filesOf(project.id, app_slug))).files
       .map(({ key, versionId }) => `${key}?${versionId}`)
       .sort();
 

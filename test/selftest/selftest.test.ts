@@ -5,14 +5,14 @@ import {
   HOPS,
   type Hop,
   isEnded,
-  judge,
+  judgeSelftest,
   missingHops,
   planSelftest,
   PRECEDING,
   type Selftest,
   type SelftestStatus,
   stalled,
-  sweepOf,
+  repairOf,
   viewSelftest,
 } from '../../functions/selftest/selftest.ts';
 
@@ -80,20 +80,20 @@ describe('a run', () => {
 
 describe('the verdict', () => {
   test('is passed when every hop before the end left its mark', () => {
-    expect(judge(withHops(...BEFORE_END))).toEqual({ status: 'passed' });
+    expect(judgeSelftest(withHops(...BEFORE_END))).toEqual({ status: 'passed' });
   });
 
   test('is passed for no other set of hops', () => {
     fc.assert(
       fc.property(fc.subarray([...HOPS]), (hops) => {
         const whole = BEFORE_END.every((hop) => hops.includes(hop));
-        expect(judge(withHops(...hops)).status).toBe(whole ? 'passed' : 'failed');
+        expect(judgeSelftest(withHops(...hops)).status).toBe(whole ? 'passed' : 'failed');
       }),
     );
   });
 
   test('names the first hop that is missing', () => {
-    expect(judge(withHops('accepted', 'started', 'dispatched', 'answered'))).toMatchObject({
+    expect(judgeSelftest(withHops('accepted', 'started', 'dispatched', 'answered'))).toMatchObject({
       failure: { hop: 'streamed', code: 'selftest.hop_missing' },
     });
   });
@@ -113,7 +113,7 @@ describe('the verdict', () => {
   ])(
     'of a workflow stopped by %s tells the code and the cause at the hop it was on its way to',
     (_, error, detail) => {
-      expect(judge(withHops('accepted', 'streamed', 'started'), error)).toEqual({
+      expect(judgeSelftest(withHops('accepted', 'streamed', 'started'), error)).toEqual({
         status: 'failed',
         failure: { hop: 'dispatched', code: error.Error, detail },
       });
@@ -127,7 +127,7 @@ describe('the verdict', () => {
         fc.string(),
         fc.string({ maxLength: 5_000 }),
         (hops, Error, Cause) => {
-          const verdict = judge(withHops(...hops), { Error, Cause });
+          const verdict = judgeSelftest(withHops(...hops), { Error, Cause });
           const detail = verdict.status === 'failed' ? verdict.failure.detail : undefined;
           expect(detail?.length).toBeLessThanOrEqual(1_000);
         },
@@ -158,7 +158,7 @@ describe('the sweep', () => {
     ['leaves a run that passed', { status: 'passed' }, late, 'wait'],
     ['leaves a run that failed', { status: 'failed' }, late, 'wait'],
   ])('%s', (_, change, seconds, decision) => {
-    expect(sweepOf(run(change), after(seconds))).toBe(decision);
+    expect(repairOf(run(change), after(seconds))).toBe(decision);
   });
 
   test('never touches a run that has ended, and never waits for ever', () => {
@@ -170,7 +170,7 @@ describe('the sweep', () => {
           status,
           ...(seconds !== undefined && { rescued_at: after(seconds).toISOString() }),
         });
-        const decision = sweepOf(swept, after(10_000));
+        const decision = repairOf(swept, after(10_000));
         expect(decision === 'wait').toBe(isEnded(swept));
       }),
     );

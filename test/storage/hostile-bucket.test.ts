@@ -255,8 +255,8 @@ describe('memory', () => {
   });
 
   test.each([
-    ['a listing', 200, () => code.listVersions('projects/')],
-    ['an error', 500, () => code.listVersions('projects/')],
+    ['a listing', 200, () => code.listObjectVersions('projects/')],
+    ['an error', 500, () => code.listObjectVersions('projects/')],
     ['an error in place of a file', 500, () => code.readObject(key, 10)],
     ['an answer to a deletion', 200, () => code.deleteVersion(key, 'v1')],
   ])('%s without end is not waited for, nor kept', async (_what, status, ask) => {
@@ -279,7 +279,7 @@ describe('a listing is none when it', () => {
 
   test('has everything: then it is one', async () => {
     answer = (_, response) => response.writeHead(200).end(whole);
-    expect((await code.listVersions('projects/')).files).toHaveLength(1);
+    expect((await code.listObjectVersions('projects/')).files).toHaveLength(1);
   });
 
   test.each([
@@ -297,7 +297,7 @@ describe('a listing is none when it', () => {
     ['is nested without end', '<a>'.repeat(500_000)],
   ])('%s', async (_why, xml) => {
     answer = (_, response) => response.writeHead(200).end(xml);
-    await expect(code.listVersions('projects/')).rejects.toMatchObject({ code: 'store.unavailable' });
+    await expect(code.listObjectVersions('projects/')).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 });
 

@@ -150,7 +150,7 @@ describe('versions', () => {
     const prefix = key.slice(0, key.lastIndexOf('/') + 1);
     const ids = [await put('one'), await put('two')];
     await world.remove(key);
-    const { files, next } = await cleaner.listVersions(prefix);
+    const { files, next } = await cleaner.listObjectVersions(prefix);
     expect(next).toBeUndefined();
     expect(files.map(({ key: listed, sizeBytes }) => [listed, sizeBytes])).toEqual([
       [key, 0],
@@ -158,9 +158,9 @@ describe('versions', () => {
       [key, 3],
     ]);
     const after = { key, versionId: files[0]?.versionId ?? '' };
-    expect((await cleaner.listVersions(prefix, after)).files).toHaveLength(2);
+    expect((await cleaner.listObjectVersions(prefix, after)).files).toHaveLength(2);
     for (const id of [...ids, ...ids]) await cleaner.deleteVersion(key, id);
-    expect((await cleaner.listVersions(prefix)).files.map(({ sizeBytes }) => sizeBytes)).toEqual([0]);
+    expect((await cleaner.listObjectVersions(prefix)).files.map(({ sizeBytes }) => sizeBytes)).toEqual([0]);
   });
 });
 

@@ -8,7 +8,7 @@ export interface Limit {
   intervalMs: number;
 }
 
-export interface Standing {
+export interface BucketLevel {
   /** How long to wait until a call passes; nothing when this one does. */
   waitMs: number;
   /** When the bucket is full again: after this call, or without it when it does not pass. */
@@ -21,7 +21,7 @@ export interface Standing {
 export const windowMsOf = ({ quota, intervalMs }: Limit): number => quota * intervalMs;
 
 /** How a call made now would stand. Spending is the caller's: several limits may have to agree first. */
-export function standingOf(limit: Limit, fullAtMs: number | undefined, nowMs: number): Standing {
+export function standingOf(limit: Limit, fullAtMs: number | undefined, nowMs: number): BucketLevel {
   const windowMs = windowMsOf(limit);
   // Never further off than one window: a clock that was set back must not lock anybody out.
   const owedMs = Math.min(Math.max((fullAtMs ?? 0) - nowMs, 0), windowMs);

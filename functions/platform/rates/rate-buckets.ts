@@ -1,4 +1,4 @@
-import { type Limit, type Standing, standingOf } from './rate-bucket.ts';
+import { type Limit, type BucketLevel, standingOf } from './rate-bucket.ts';
 
 /** What is forgotten at once when there are too many, so that sorting them is paid for by many newcomers. */
 const FORGOTTEN_SHARE = 0.1;
@@ -22,11 +22,11 @@ export class Buckets {
     return this.#fullAtMs.size;
   }
 
-  look(caller: string, nowMs: number): Standing {
+  look(caller: string, nowMs: number): BucketLevel {
     return standingOf(this.limit, this.#fullAtMs.get(caller), nowMs);
   }
 
-  spend(caller: string, { fullAtMs }: Standing, nowMs: number): void {
+  spend(caller: string, { fullAtMs }: BucketLevel, nowMs: number): void {
     if (this.#fullAtMs.size >= this.#countMax && !this.#fullAtMs.has(caller)) this.#makeRoom(nowMs);
     this.#fullAtMs.set(caller, fullAtMs);
   }

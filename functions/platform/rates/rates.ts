@@ -4,7 +4,7 @@
 import { nameActor } from '../actor.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { type Limit, type Standing, windowMsOf } from './rate-bucket.ts';
+import { type Limit, type BucketLevel, windowMsOf } from './rate-bucket.ts';
 import { Buckets } from './rate-buckets.ts';
 import { networkOf } from './rate-source.ts';
 
@@ -37,7 +37,7 @@ const POLICIES = Object.fromEntries(
 interface Counted {
   name: LimitName;
   caller: string;
-  standing: Standing;
+  standing: BucketLevel;
 }
 
 /** A public route: all that is known of the caller is an address. */

@@ -1,0 +1,48 @@
+// How large each bundle may be: not much larger than it was recorded, so that one grows on purpose or not at all.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleOf, ofType, type Synthesized } from '../lib/synthesized.ts';
+
+export const KILOBYTES_MAX = 600;
+const GROWTH_MAX = 0.05;
+
+const FILE = join(import.meta.dirname, 'bundle-sizes.json');
+const RECORD = 'If that is meant: npm run bench -- --record-bundles';
+
+/** By function, in kB. */
+export type Sizes = Record<string, number>;
+
+export function sizesOf({ platform, outdir }: Synthesized): Sizes {
+  return Object.fromEntries(
+    ofType(platform, 'AWS::Lambda::Function').map(([, fn]) => [
+      String(fn.Properties.FunctionName).replace('GpuaasPlatform-', ''),
+      Buffer.byteLength(bundleOf(outdir, fn)) / 1000,
+    ]),
+  );
+}
+
+export const recordedSizes = (): Sizes => JSON.parse(readFileSync(FILE, 'utf8')) as Sizes;
+
+export function recordSizes(sizes: Sizes): void {
+  const sorted = Object.entries(sizes).sort(([one], [other]) => (one < other ? -1 : 1));
+  const rounded = sorted.map(([name, kilobytes]) => [name, Number(kilobytes.toFixed(1))]);
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(rounded), null, 2)}\n`);
+}
+
+export function complaintsAbout(sizes: Sizes, recorded: Sizes): string[] {
+  const gone = Object.keys(recorded).filter((name) => sizes[name] === undefined);
+  return [
+    ...Object.entries(sizes).flatMap(([name, kilobytes]) => complaintAbout(name, kilobytes, recorded[name])),
+    ...gone.map((name) => `${name} is recorded and there is no such function. ${RECORD}`),
+  ];
+}
+
+function complaintAbout(name: string, kilobytes: number, before: number | undefined): string[] {
+  const now = `${name} is ${kilobytes.toFixed(1)} kB`;
+  if (kilobytes > KILOBYTES_MAX) return [`${now}, over the ${KILOBYTES_MAX} kB any bundle may have.`];
+  if (before === undefined) return [`${now}, and no size is recorded for it. ${RECORD}`];
+  const growth = kilobytes / before - 1;
+  if (growth <= GROWTH_MAX) return [];
+  return [`${now}, ${(growth * 100).toFixed(1)} % over the ${before} kB it was recorded with. ${RECORD}`];
+}
