@@ -11,6 +11,7 @@ const config: KnipConfig = {
     ...functions,
     'bin/*.ts',
     'sdk/*.ts',
+    'sdk/cli/gpuaas.ts',
     'test/**/*.test.ts',
     'test/local/fixtures/**/*.ts',
     'test/local/services/services-s3-process.ts',

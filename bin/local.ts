@@ -106,7 +106,7 @@ function stopRequest(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (request.signal.aborted && signal === 'SIGINT') process.exit(INTERRUPTED);
-      if (!request.signal.aborted) say('stop', 'stopping everything … Ctrl-C again stops at once.');
+      if (!request.signal.aborted) say('stop', 'stopping everything … press Ctrl-C again to stop at once.');
       request.abort();
     });
   }
@@ -115,7 +115,7 @@ function stopRequest(): AbortSignal {
   // A fault of the engine's own: what it started must not outlive it.
   process.on('uncaughtException', (error) => {
     process.exitCode = 1;
-    process.stderr.write(`\nThe local engine failed, and stops: ${error.stack ?? error.message}\n`);
+    process.stderr.write(`\nThe local engine failed and stops: ${error.stack ?? error.message}\n`);
     if (request.signal.aborted) process.exit();
     request.abort();
   });
@@ -166,7 +166,7 @@ function watch(
       await platform.apply(assembly);
       say('reload', `applied the changed template in ${seconds(begun)} s`);
     } catch (error) {
-      say('reload', `what was running goes on unchanged. ${(error as Error).message}`);
+      say('reload', `the running platform was left unchanged. ${(error as Error).message}`);
     }
   };
   return given === undefined ? watchSources(apply) : watchAssembly(given, apply);
@@ -175,7 +175,7 @@ function watch(
 function announce(platform: LocalPlatform, readyFile: string, begun: number, demo: Demo | undefined): void {
   const where = platform.whereabouts();
   writeReadyFile(readyFile, { pid: process.pid, ...where, ...(demo && { demo }) });
-  say('ready', `after ${seconds(begun)} s. Ctrl-C stops everything.\n`);
+  say('ready', `after ${seconds(begun)} s. Press Ctrl-C to stop everything.\n`);
   say('API', `${where.api_url} (described at ${where.api_url}/docs)`);
   if (where.ws_url !== null) say('WebSocket', where.ws_url);
   say('AWS', `${where.aws_endpoint} (region ${where.region}, credentials ${where.aws_credentials_file})`);

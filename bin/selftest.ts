@@ -36,7 +36,7 @@ async function readVersion(apiUrl: string): Promise<string> {
     const response = await fetch(new URL('/api/v1/health', apiUrl), { signal: AbortSignal.timeout(10_000) });
     const { version } = (await response.json()) as { version?: string };
     if (response.ok && version) return version;
-    throw new NoTarget(`${apiUrl} answers, but not as the platform would (status ${response.status}).`);
+    throw new NoTarget(`${apiUrl} answers, but is not the platform (status ${response.status}).`);
   } catch (error) {
     if (error instanceof NoTarget) throw error;
     throw new NoTarget(

@@ -22,6 +22,7 @@ import { OPEN_SUBMISSIONS, PROJECT_SUBMISSIONS_PARTITIONS, SUBMISSION_PARTITIONS
 import {
   AUDIT_PARTITIONS,
   AUTHORIZATION_PARTITIONS,
+  counterPartitions,
   FEED_PARTITIONS,
   ORG_PARTITIONS,
   OUTBOX_PARTITIONS,
@@ -42,7 +43,13 @@ interface Owned {
 
 export const PARTITIONS = {
   platform: {
-    table: [AUDIT_PARTITIONS, OUTBOX_PARTITIONS, RECEIPT_PARTITIONS],
+    table: [
+      AUDIT_PARTITIONS,
+      OUTBOX_PARTITIONS,
+      RECEIPT_PARTITIONS,
+      counterPartitions('project'),
+      counterPartitions('version'),
+    ],
     gsi1: [AUDIT_PARTITIONS, ...OUTBOX_SHARDS],
   },
   identity: {

@@ -70,7 +70,8 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
       UnwrappedTwice: {
         metric: writtenRefusals('intent.unwrapped'),
         above: 0,
-        meaning: 'A publish credential was to be unwrapped again: somebody else may have unwrapped it first.',
+        meaning:
+          'Somebody tried to unwrap a publish credential a second time: the first time may have been somebody else.',
       },
       WrongToken: {
         metric: writtenRefusals('intent.wrong_token'),
@@ -84,7 +85,8 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
       OffBus: {
         metric: counted('events_off_bus'),
         above: 0,
-        meaning: 'Events wait for the bus: it is away, or the relay may not put events on it.',
+        meaning:
+          'Events are waiting for the bus: it is unavailable, or the relay lacks permission to put events on it.',
       },
     };
   }
@@ -93,7 +95,7 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
       NotEmpty: {
         metric: construct.metricApproximateNumberOfMessagesVisible({ ...PERIOD, statistic: 'Maximum' }),
         above: 0,
-        meaning: 'Work failed for good and waits for a person to look at it.',
+        meaning: 'Messages failed for good and are waiting for a person to look at them.',
       },
     };
   }
@@ -118,7 +120,7 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
         Late: {
           metric: construct.metric('IteratorAge', { ...PERIOD, statistic: 'Maximum' }),
           above: ITERATOR_AGE.toMilliseconds(),
-          meaning: 'A stream consumer is minutes behind; records are lost after a day.',
+          meaning: 'A stream consumer is minutes behind; records expire after a day.',
         },
       }),
     };

@@ -87,7 +87,7 @@ export class Api extends Construct {
 }
 
 const IN_THE_FUNCTION =
-  'Tokens are verified and permissions judged in the function, by the kernel, for every route alike: the answer then is a problem document and tells nobody whether a thing exists. Open routes are named public in functions/routes.ts.';
+  'The kernel verifies tokens and checks permissions in the function, in the same way for every route: the answer is then a problem document and does not reveal whether a resource exists. Open routes are marked public in functions/routes.ts.';
 
 // No header, query or body: they may carry what must not be kept.
 const ACCESS_LOG_FIELDS = {

@@ -25,11 +25,11 @@ export function buildApp({ outdir, context, validate = true }: BuildOptions): Ap
   });
 
   const data = new DataStack(app, 'GpuaasData', {
-    description: 'GPUaaS App Platform: what must never be lost.',
+    description: 'GPUaaS App Platform: data that must never be lost.',
     terminationProtection: true,
   });
   new PlatformStack(app, 'GpuaasPlatform', {
-    description: 'GPUaaS App Platform: what can be deployed again.',
+    description: 'GPUaaS App Platform: everything that can be deployed again.',
     data,
     version: manifest.version,
   });

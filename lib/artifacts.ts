@@ -49,8 +49,7 @@ export class Artifacts extends Construct {
     const { control } = kernel;
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/artifacts/api.ts',
-      description:
-        'Answers requests about images and files, how far they have come and whether they are trusted.',
+      description: 'Answers requests about artifacts: registration, trust, promotion and revocation.',
       memoryMb: 1024,
       // A registry gets 20 seconds to answer, and the gateway waits for 30.
       timeoutSeconds: 28,
@@ -94,7 +93,8 @@ export class Artifacts extends Construct {
     this.reactions = new Reactions(this, 'Reactions', {
       domain: 'artifacts',
       kernel,
-      description: 'Starts promotions, ends that of a revoked artifact, and asks what runs it to stop.',
+      description:
+        'Starts promotions of artifacts; ends the promotion of a revoked artifact and asks its instances to stop.',
       // Thousands of instances may run it.
       timeoutSeconds: 60,
     });
@@ -105,7 +105,7 @@ export class Artifacts extends Construct {
 
     const verify = new PlatformFunction(this, 'Verify', {
       entry: 'functions/artifacts/verify-for-promotion.ts',
-      description: 'Verifies an artifact that is to be promoted.',
+      description: 'Verifies an artifact before its promotion.',
       memoryMb: 1024,
       // A registry gets 20 seconds to answer.
       timeoutSeconds: 28,

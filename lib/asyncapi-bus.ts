@@ -2,13 +2,13 @@ import type { Schema } from '../functions/docs/document.ts';
 import { EVENTS } from '../functions/events.ts';
 import type { Wire } from './asyncapi-document.ts';
 
-const DESCRIPTION = `Every event of the platform, of all projects and organisations, for rules that the platform team deploys beside it.
+const DESCRIPTION = `Every event of the platform, of all projects and organisations, for EventBridge rules that the platform team deploys.
 
-EventBridge wraps an event in one of its own. Its source is gpuaas, its detail-type is the event’s type, its time is occurred_at, and its detail is the event: that is the payload here, and what is around it the headers.
+EventBridge wraps an event in an event of its own: its source is gpuaas, its detail-type is the event’s type, its time is occurred_at, and its detail is the event. Here the detail is the payload, and the other members are the headers.
 
-Each event comes at least once, and EventBridge keeps no order: know repeats by event_id, and order by sequence within a place.`;
+Each event is delivered at least once, in no particular order: detect repeats by event_id, and order the events of a place by sequence.`;
 
-/** Receiving everything from EventBridge: functions/relay puts it there. */
+/** Receiving all events from EventBridge, where functions/events/relay-place.ts puts them. */
 export const busWire: Wire = {
   servers: {
     bus: {
@@ -33,15 +33,15 @@ export const busWire: Wire = {
     receive: {
       action: 'receive',
       channel: { $ref: '#/channels/bus' },
-      summary: 'Be told of every event, by a rule on the bus',
+      summary: 'Receive every event through a rule on the bus',
     },
   },
 };
 
-/** What is around an event on the bus, as far as it is ours. */
+/** The members of the EventBridge event around ours, as far as the platform sets them. */
 export const BusHeaders: Schema = {
   type: 'object',
-  description: 'What EventBridge has around the event.',
+  description: 'The members of the EventBridge event around the detail.',
   properties: {
     source: { const: 'gpuaas' },
     'detail-type': { type: 'string', description: 'The event’s type.' },

@@ -7,31 +7,32 @@ import { eventSchemaOf } from './openapi-schemas.ts';
 
 /** What is known of every event; the relay adds `sequence` to what the outbox holds. */
 const MEMBERS: Record<keyof PlatformEvent | 'sequence', Schema> = {
-  event_id: { format: 'uuid', description: 'Of this event alone. Whoever is told twice knows it by this.' },
+  event_id: { format: 'uuid', description: 'Unique to this event: detect repeated deliveries by it.' },
   sequence: {
     type: 'integer',
     minimum: 1,
     description:
-      'Its number among the events of its place, without a gap: the project’s, else the organisation’s, else the platform’s.',
+      'The number of the event in its place, without gaps. The place is the project, else the organisation, else the platform.',
   },
-  type: { description: 'What happened. Match on it, and pass over types you do not know.' },
-  version: { type: 'integer', minimum: 1, description: 'Of the shape of data, for this type.' },
+  type: { description: 'The type of the event. Match on it, and ignore unknown types.' },
+  version: { type: 'integer', minimum: 1, description: 'The version of the data of this type.' },
   occurred_at: { format: 'date-time' },
   actor: {
-    description: 'Who did it: user, service_account, platform_team or platform with an id, or anonymous.',
+    description:
+      'Who caused the event: user, service_account, platform_team or platform with an id, or anonymous.',
     examples: ['user:0193e0a0-7c3b-7f00-8a5e-3d1f0c9b2a41'],
   },
   correlation_id: {
-    description: 'The X-Request-ID of the request it came of; the log and the audit name it too.',
+    description: 'The X-Request-ID of the request that caused the event; also in the log and the audit log.',
     examples: ['look-1'],
   },
   traceparent: {
-    description: 'W3C Trace Context of the change that said it.',
+    description: 'The W3C Trace Context of the change.',
     examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   },
-  org_id: { format: 'uuid', description: 'Left out where it concerns the platform alone.' },
-  project_id: { format: 'uuid', description: 'Left out where it concerns no one project.' },
-  data: { description: 'What it says, as its type has it.' },
+  org_id: { format: 'uuid', description: 'Omitted if the event concerns only the platform.' },
+  project_id: { format: 'uuid', description: 'Omitted if the event does not concern a single project.' },
+  data: { description: 'The content of the event; its type defines the members.' },
 };
 
 /** What all kinds share. Each kind is a schema under its type, which is what a discriminator asks for. */
@@ -39,7 +40,7 @@ function envelope(): AsyncapiSchema {
   const { properties = {}, required = [] } = eventSchemaOf(PlatformEvent);
   return {
     type: 'object',
-    description: 'Something that happened on the platform.',
+    description: 'An event of the platform.',
     discriminator: 'type',
     properties: Object.fromEntries(
       Object.entries(MEMBERS).map(([name, member]) => [name, { ...properties[name], ...member }]),

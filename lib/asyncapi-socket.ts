@@ -10,25 +10,25 @@ const FEED: RouteKey = 'GET /api/v1/projects/{project_id}/events';
 
 const DESCRIPTION = `The events of one project, as they happen.
 
-${TICKETS} answers socket_url and ticket. The ticket opens one connection, once, within expires_in seconds: open socket_url with ?ticket=. Without a ticket that is good, the answer is 401 and nothing opens.
+${TICKETS} returns socket_url and ticket. The ticket opens one connection, once, within expires_in seconds: open socket_url with ?ticket=. Without a valid ticket the answer is 401 and no connection is opened.
 
-Send {"action":"subscribe"}. “subscribed” tells where the feed stands; what comes after that position is pushed, in order. Whatever else is sent is answered by “problem”, and the connection goes on.
+Send {"action":"subscribe"}. The answer “subscribed” states the current position of the feed; events after that position are pushed in order. Any other message is answered by “problem”, and the connection stays open.
 
-Nothing that was missed is pushed again: read it with ${FEED} and the cursor of the last message. The same event may be read and pushed, or pushed twice; a number that was left out means that something was missed. Whoever may no longer read the events of the project is told nothing more.
+Missed events are not pushed again: read them with ${FEED} and the cursor of the last message. The same event may be both read and pushed, or pushed twice; a gap in sequence means that an event was missed. A caller who may no longer read the events of the project receives nothing more.
 
-The gateway closes a connection after ten minutes of silence, and any after two hours. Get another ticket, subscribe, then read from the cursor on.`;
+The gateway closes a connection after ten minutes without messages, and every connection after two hours. Then get a new ticket, subscribe, and read the feed from the last cursor.`;
 
 const FEED_CHANNEL = { $ref: '#/channels/feed' };
 const inFeed = (name: string) => ({ $ref: `#/channels/feed/messages/${name}` });
 
-/** Following a project over WebSocket: functions/socket answers, functions/relay pushes. */
+/** Following a project over WebSocket: functions/events answers messages and pushes events. */
 export const socketWire: Wire = {
   servers: {
     socket: {
       host: '{socket_host}',
       protocol: 'wss',
       description:
-        'The WebSocket API. Each ticket comes with its address; on one machine that begins with ws.',
+        'The WebSocket API. Each ticket comes with its address; on a single machine the address begins with ws.',
       variables: {
         socket_host: {
           description: 'The host of socket_url.',
@@ -67,14 +67,14 @@ export const socketWire: Wire = {
     subscribe: {
       action: 'send',
       channel: FEED_CHANNEL,
-      summary: 'Begin to follow the project the ticket is for',
+      summary: 'Subscribe to the events of the ticket’s project',
       messages: [inFeed('subscribe')],
       reply: { channel: FEED_CHANNEL, messages: [inFeed('subscribed'), inFeed('problem')] },
     },
     follow: {
       action: 'receive',
       channel: FEED_CHANNEL,
-      summary: 'Be told of the project’s events, one by one and in order',
+      summary: 'Receive the events of the project, one by one and in order',
       messages: [inFeed('event')],
     },
   },
@@ -82,7 +82,7 @@ export const socketWire: Wire = {
 
 const CURSOR = {
   type: 'string',
-  description: 'Everything up to here has been seen: the feed is read on from it.',
+  description: 'The position after this message: use it to read the feed from there.',
   examples: ['MDAwMDAwMDAwMDAwMDAx'],
 };
 
@@ -94,7 +94,7 @@ export function socketMessages(): Record<string, Message> {
     subscribe: {
       name: 'subscribe',
       title: 'Subscribe',
-      summary: 'All there is to say: a text of at most 1024 characters.',
+      summary: 'The only message a client sends: text of at most 1024 characters.',
       payload: {
         type: 'object',
         properties: { action: { const: 'subscribe' } },
@@ -106,7 +106,7 @@ export function socketMessages(): Record<string, Message> {
     subscribed: {
       name: 'subscribed',
       title: 'Subscribed',
-      summary: 'Where the feed stands. What comes after it is pushed.',
+      summary: 'The current position of the feed; later events are pushed.',
       payload: {
         type: 'object',
         properties: {
@@ -114,7 +114,7 @@ export function socketMessages(): Record<string, Message> {
           position: {
             type: 'integer',
             minimum: 0,
-            description: 'The sequence of the last event; 0 where there is none.',
+            description: 'The sequence of the last event; 0 if there is none.',
           },
           cursor: CURSOR,
         },
@@ -136,7 +136,7 @@ export function socketMessages(): Record<string, Message> {
     problem: {
       name: 'problem',
       title: 'Problem',
-      summary: 'Why what was sent was refused.',
+      summary: 'Why a message was refused.',
       payload: {
         type: 'object',
         properties: { type: { const: 'problem' }, problem: { $ref: '#/components/schemas/Problem' } },

@@ -5,11 +5,11 @@ import { Event, eventMessages, eventSchemas } from './asyncapi-events.ts';
 import { socketMessages, socketWire } from './asyncapi-socket.ts';
 import { Problem } from './openapi-problems.ts';
 
-const DESCRIPTION = `What happens on the platform, as events. An event is written with the change it tells of, so that neither is there without the other, and told a moment later.
+const DESCRIPTION = `The events of the platform. An event is written in the same transaction as the change it reports, and published a moment later.
 
-Every event belongs to one place: a project, an organisation or the platform. There it has its number, sequence, without a gap. Match on type and version. Data names things in one way everywhere: app_slug, app_version and app_instance_id.
+Every event belongs to one place: a project, an organisation or the platform. The events of a place are numbered by sequence, without gaps. Match on type and version. Data uses the same names in all events: app_slug, app_version and app_instance_id.
 
-Whoever may read a project follows it over WebSocket, or reads its feed; the platform team receives everything on the bus. Operations are told from the side of whoever listens. Commands and all else are described at /api/v1/openapi.json.`;
+Callers who may read a project follow its events over WebSocket or read its feed; the platform team receives all events on the bus. Operations are described from the side of the client. The HTTP API is described at /api/v1/openapi.json.`;
 
 /** The events described: made of the same table the queues are made of, and of what each kind says it tells. */
 export function buildAsyncapi(): AsyncapiDocument {
@@ -31,7 +31,10 @@ export function buildAsyncapi(): AsyncapiDocument {
       },
       schemas: { Event, BusHeaders, Problem, ...eventSchemas() },
       correlationIds: {
-        request: { description: 'The request it came of.', location: '$message.payload#/correlation_id' },
+        request: {
+          description: 'The request that caused the event.',
+          location: '$message.payload#/correlation_id',
+        },
       },
       securitySchemes: {
         ticket: {

@@ -41,7 +41,7 @@ export function bundledCode(scope: IConstruct, entry: Entry): Code {
   const bundles = bundlesOfApp.get(app) ?? bundleAll(join(app.outdir, 'bundles'));
   bundlesOfApp.set(app, bundles);
   const folder = bundles.get(entry);
-  if (!folder) throw new Error(`${entry} is no function: it must exist and say “export const handler”.`);
+  if (!folder) throw new Error(`${entry} is not a function: the file must exist and export a handler.`);
   return Code.fromAsset(folder);
 }
 

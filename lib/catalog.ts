@@ -1,6 +1,7 @@
 import { Construct } from 'constructs';
 import { ARTIFACT_PARTITIONS } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION, ENTITLEMENT_PARTITIONS } from '../functions/catalog/keys.ts';
+import { counterPartitions } from '../functions/platform/data/keys.ts';
 import { promotionPartitions } from '../functions/promotion/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -13,6 +14,7 @@ export interface CatalogProps {
 }
 
 const VERSION_PROMOTIONS = promotionPartitions('version');
+const VERSION_COUNTERS = counterPartitions('version');
 
 /** Apps, their versions, and who may launch them. */
 export class Catalog extends Construct {
@@ -43,19 +45,28 @@ export class Catalog extends Construct {
     // whole.
     grantItems(this.api, control, {
       actions: ['BatchGetItem'],
-      partitions: [CATALOG_PARTITION, APP_PARTITIONS, ENTITLEMENT_PARTITIONS, VERSION_PROMOTIONS],
+      partitions: [
+        CATALOG_PARTITION,
+        APP_PARTITIONS,
+        ENTITLEMENT_PARTITIONS,
+        VERSION_PROMOTIONS,
+        VERSION_COUNTERS,
+      ],
     });
     grantItems(this.api, control, { actions: ['UpdateItem'], partitions: [ENTITLEMENT_PARTITIONS] });
     grantItems(this.api, control, { actions: ['GetItem', 'UpdateItem'], partitions: [VERSION_PROMOTIONS] });
 
+    grantItems(this.api, control, { actions: ['GetItem'], partitions: [VERSION_COUNTERS] });
+
     this.reactions = new Reactions(this, 'Reactions', {
       domain: 'catalog',
       kernel,
-      description: 'Starts and answers promotions, and judges canaries by how their instances do.',
+      description:
+        'Starts and continues promotions of versions, and rolls back canaries whose instances fail.',
     });
     const check = new PlatformFunction(this, 'Check', {
       entry: 'functions/manifests/check-version.ts',
-      description: 'Checks the manifest of a version that is to be staged.',
+      description: 'Checks the manifest of a version before it is staged.',
       // What app teams write is compiled and tried here.
       memoryMb: 1024,
       environment: { CONTROL_TABLE: control.tableName },
@@ -75,7 +86,13 @@ export class Catalog extends Construct {
   private grantMove(fn: PlatformFunction): void {
     grantItems(fn, this.control, {
       actions: ['BatchGetItem'],
-      partitions: [CATALOG_PARTITION, APP_PARTITIONS, ARTIFACT_PARTITIONS, VERSION_PROMOTIONS],
+      partitions: [
+        CATALOG_PARTITION,
+        APP_PARTITIONS,
+        ARTIFACT_PARTITIONS,
+        VERSION_PROMOTIONS,
+        VERSION_COUNTERS,
+      ],
     });
     grantItems(fn, this.control, {
       actions: ['PutItem', 'UpdateItem'],
@@ -83,7 +100,7 @@ export class Catalog extends Construct {
     });
     grantItems(fn, this.control, {
       actions: ['ConditionCheckItem'],
-      partitions: [APP_PARTITIONS, ARTIFACT_PARTITIONS],
+      partitions: [APP_PARTITIONS, ARTIFACT_PARTITIONS, VERSION_COUNTERS],
     });
   }
 }

@@ -10,7 +10,7 @@ export class Docs extends Construct {
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/docs/api.ts',
       description:
-        'Answers with the OpenAPI document, the page made of it, the AsyncAPI document, and the schema of manifests.',
+        'Serves the OpenAPI document and its web page, the AsyncAPI document, and the schema of manifests.',
       concurrencyMax: 10,
     });
   }

@@ -43,7 +43,7 @@ export function routesInFull(from: EndpointsByDomain = endpoints): RouteInFull[]
     const [method = '', path = ''] = route.split(' ');
     const endpoint = (from[domain] as Record<string, Endpoint>)[handler];
     if (!endpoint)
-      throw new Error(`functions/${domain}/endpoints.ts has no ${handler}, which answers ${route}.`);
+      throw new Error(`functions/${domain}/endpoints.ts has no handler ${handler} for ${route}.`);
     return { route, method, path, domain, handler, permission, endpoint };
   });
 }

@@ -7,6 +7,7 @@ import {
 } from '../functions/identity/keys.ts';
 import { ASSERTION_PARTITIONS } from '../functions/identity/service-account-keys.ts';
 import {
+  counterPartitions,
   ORG_PARTITIONS,
   PROJECT_PARTITIONS,
   SERVICE_ACCOUNT_PARTITIONS,
@@ -66,6 +67,11 @@ export class Identity extends Construct {
     grantItems(this.api, control, {
       actions: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: [SIGNING_PARTITION],
+    });
+    // A project is archived only while nothing runs there.
+    grantItems(this.api, control, {
+      actions: ['ConditionCheckItem'],
+      partitions: [counterPartitions('project')],
     });
     // An assertion is used once and never again: its row is only ever added.
     grantItems(this.api, control, {

@@ -34,7 +34,7 @@ export function buildManifestSchema(): SchemaDocument {
     $id: '/api/v1/schemas/app-manifest/v1',
     title: 'App manifest, version 1',
     description:
-      'An app and one version of it, in one of two spellings: app and version apart, or all fields at the top. Registering checks more than a schema can say; docs/manifest.md tells what.',
+      'An app and one version of it, in one of two forms: app and version as separate objects, or all fields at the top level. Registration checks more than a schema can express; docs/manifest.md lists the checks.',
     anyOf: [{ $ref: '#/$defs/nested' }, { $ref: '#/$defs/flat' }],
     $defs: { ...withReferences(definitions as Record<string, Schema>), schema: SUBSET },
   };
@@ -71,7 +71,7 @@ const NUMBER = { type: 'number' };
 /** What functions/manifests/json-schema.ts accepts, as far as a schema can say it. */
 const SUBSET = {
   type: 'object',
-  description: 'A JSON Schema in the subset of 2020-12 that launch forms are made from.',
+  description: 'A JSON Schema in the subset of 2020-12 that launch forms support.',
   required: ['type'],
   additionalProperties: false,
   properties: {

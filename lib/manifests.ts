@@ -23,7 +23,7 @@ export class Manifests extends Construct {
     const { control } = kernel;
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/manifests/api.ts',
-      description: 'Reads manifests; answers requests about submissions and their review.',
+      description: 'Answers requests about manifests, submissions and their review.',
       memoryMb: 1024,
       concurrencyMax: 20,
       environment: kernel.environment,

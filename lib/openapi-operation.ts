@@ -55,15 +55,15 @@ function queryParameters({ endpoint }: RouteInFull): Parameter[] {
 }
 
 const QUERY: Record<string, string> = {
-  limit: 'How many items at most',
-  cursor: 'Where to go on: next_cursor of the page before',
+  limit: 'The maximum number of items',
+  cursor: 'The next_cursor of the previous page',
 };
 
 const REQUEST_ID: Parameter = {
   name: 'X-Request-ID',
   in: 'header',
   description:
-    'Comes back with the answer and is how the request is found in logs, events and audit; made up when left out',
+    'Identifies the request in logs, events and the audit log, and is returned with the answer; generated if omitted',
   required: false,
   schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
 };
@@ -71,14 +71,14 @@ const REQUEST_ID: Parameter = {
 const IDEMPOTENCY_KEY = {
   name: 'X-Idempotency-Key',
   in: 'header',
-  description: 'The same key with the same request gives the first answer again, for 24 hours',
+  description: 'For 24 hours, the same request with the same key gets the first answer again',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 } as const;
 
 const IF_MATCH: Parameter = {
   name: 'If-Match',
   in: 'header',
-  description: 'The ETag the caller last saw: the change is refused when it has changed since',
+  description: 'The ETag the caller last saw: the request is refused if the resource has changed since',
   required: false,
   schema: { type: 'string', pattern: '^("[0-9]{1,12}"|\\*)$' },
 };
@@ -112,7 +112,7 @@ function acceptsNothing(schema: Schema, { components }: Schemas): boolean {
   return known?.type === 'object' && !known.required && !known.minProperties;
 }
 
-const DESCRIPTIONS = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done, and nothing more to say' };
+const DESCRIPTIONS = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done, without content' };
 
 function successOf({ endpoint, permission }: RouteInFull, schemas: Schemas): Record<string, Answer> {
   const { status = 200, reply, media } = endpoint.spec;

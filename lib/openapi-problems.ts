@@ -17,18 +17,18 @@ export const Problem: Schema = {
     title: { type: 'string' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string' },
-    code: { type: 'string', enum: SHOWN, description: 'Part of the API: match on it' },
-    correlation_id: { type: 'string', description: 'Under this id the request is found in the log' },
+    code: { type: 'string', enum: SHOWN, description: 'A stable code; match on it' },
+    correlation_id: { type: 'string', description: 'The id of the request in the log' },
     retryable: { type: 'boolean', description: 'Whether the same request may succeed later, unchanged' },
     errors: {
       type: 'array',
-      description: 'Everything wrong with the input, at once',
+      description: 'Every problem of the input',
       items: {
         type: 'object',
         properties: {
-          pointer: { type: 'string', description: 'JSON pointer; ? begins the query' },
+          pointer: { type: 'string', description: 'A JSON pointer into the body; after a ?, into the query' },
           detail: { type: 'string', description: 'What was expected there' },
-          hint: { type: 'string', description: 'What to do about it' },
+          hint: { type: 'string', description: 'What to do' },
         },
         required: ['pointer', 'detail'],
       },
@@ -41,19 +41,19 @@ const STATUSES: Record<number, { name: string; description: string; headers?: Re
   400: { name: 'BadRequest', description: 'The request is not valid' },
   401: {
     name: 'Unauthorized',
-    description: 'The caller did not prove who they are',
+    description: 'The request is not authenticated',
     headers: { 'WWW-Authenticate': header('WwwAuthenticate') },
   },
-  403: { name: 'Forbidden', description: "The caller's role does not allow it" },
-  404: { name: 'NotFound', description: "There is no such thing, or it is somebody else's" },
-  409: { name: 'Conflict', description: 'The state of things does not allow it now' },
-  412: { name: 'PreconditionFailed', description: 'It has changed since the caller read it' },
+  403: { name: 'Forbidden', description: "The caller's role does not allow this" },
+  404: { name: 'NotFound', description: 'The resource does not exist, or the caller may not see it' },
+  409: { name: 'Conflict', description: 'The current state of the resource does not allow this' },
+  412: { name: 'PreconditionFailed', description: 'The resource has changed since the caller read it' },
   413: { name: 'TooLarge', description: 'The body is too large' },
   415: { name: 'UnsupportedMediaType', description: 'The body is not application/json' },
   422: { name: 'OtherBody', description: 'The idempotency key was used for another request' },
   429: {
     name: 'TooManyRequests',
-    description: 'The caller is over a limit',
+    description: 'The caller has exceeded a rate limit',
     headers: {
       'Retry-After': header('RetryAfter'),
       'RateLimit-Policy': header('RateLimitPolicy'),
@@ -63,7 +63,7 @@ const STATUSES: Record<number, { name: string; description: string; headers?: Re
   500: { name: 'InternalError', description: 'Something went wrong on our side' },
   503: {
     name: 'Unavailable',
-    description: 'A part of the platform does not answer; try again',
+    description: 'A part of the platform is temporarily unavailable; try again',
     headers: { 'Retry-After': header('RetryAfter') },
   },
 };
@@ -71,7 +71,7 @@ const STATUSES: Record<number, { name: string; description: string; headers?: Re
 function statusOf(code: ProblemCode) {
   const { status } = PROBLEMS[code];
   const known = STATUSES[status];
-  if (!known) throw new Error(`lib/openapi-problems.ts says nothing of status ${status}, which ${code} has.`);
+  if (!known) throw new Error(`lib/openapi-problems.ts has no entry for status ${status} of ${code}.`);
   return { status, ...known };
 }
 

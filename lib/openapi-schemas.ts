@@ -21,7 +21,7 @@ export function nameSchemas(all: RouteInFull[]): Schemas {
   }
   const names = new Map([...bodies, ...replies]);
   if (new Set(names.values()).size < names.size)
-    throw new Error('Two schemas of the document have one name.');
+    throw new Error('Two schemas of the document have the same name.');
   return {
     components: { ...convert(bodies, 'input'), ...convert(replies, 'output') },
     refOf: (schema) => ({ $ref: refTo(names.get(schema) ?? '') }),

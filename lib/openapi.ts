@@ -8,25 +8,25 @@ import { nameSchemas } from './openapi-schemas.ts';
 
 const DOMAINS: Record<Domain, string> = {
   identity: 'Organisations, projects, people, service accounts and tokens.',
-  events: 'What happened: the audit log, the event feed, and tickets to follow it live.',
-  catalog: 'Apps, their versions and how these are promoted; what projects may launch.',
-  publishing: 'Where images and files are published, and the credentials to do so.',
-  artifacts: 'Images and files: how they are registered, trusted, promoted and revoked.',
-  retention: 'What was published and is needed by no artifact.',
-  manifests: 'What app teams say of their apps: manifests, submissions and their review.',
-  selftest: 'Whether the platform works, over every kind of wire it has.',
-  docs: 'This description, that of the events, and the schema of app manifests.',
+  events: 'The audit log, the event feed, and tickets to follow it live.',
+  catalog: 'Apps, their versions and the promotion of versions; what projects may launch.',
+  publishing: 'Where to publish images and files, and the credentials for it.',
+  artifacts: 'Images and files: registration, trust, promotion and revocation.',
+  retention: 'Published content that no artifact needs.',
+  manifests: 'App manifests, their submission and their review.',
+  selftest: 'Health and self-tests of the platform.',
+  docs: 'The descriptions of this API and of the events, and the schema of app manifests.',
 };
 
 const DESCRIPTION = `A control plane that turns GPU hosts into an app platform.
 
-Send a bearer token: a person's from the sign-in of this platform, a service account's from its token route. What somebody else owns looks just like what does not exist.
+Send a bearer token: people get one by signing in, service accounts get one from the token route. A resource you may not see answers in the same way as one that does not exist.
 
-A request that creates something needs an X-Idempotency-Key header: sent again with the same key it gives the first answer again, for 24 hours. Other changes may have one.
+A request that creates something needs an X-Idempotency-Key header: for 24 hours, the same request with the same key gets the first answer again. Other changes may have the header too.
 
-Lists give items and next_cursor; ask again with ?cursor= until it is null. Things people edit carry an ETag; send it back as If-Match so as not to overwrite somebody else's change.
+A list returns items and next_cursor; repeat the request with ?cursor= until next_cursor is null. A resource that people edit has an ETag; send it as If-Match to avoid overwriting another person's change.
 
-Every refusal is a problem document with a code to match on. RateLimit tells how many requests are left; after a 429 or 503 wait as long as Retry-After says.`;
+Every refusal is a problem document; match on its code. The RateLimit header states how many requests are left; after a 429 or 503, wait as long as Retry-After states.`;
 
 /** The API described: made of the same table the gateway is made of, and of what the endpoints say they take and give. */
 export function buildOpenapi(all: RouteInFull[] = routesInFull()): OpenapiDocument {
@@ -96,19 +96,22 @@ function componentName({ name, required, in: place }: Parameter): string {
 }
 
 const HEADERS: Record<string, Header> = {
-  RequestId: { description: 'The id under which the request is found again', schema: { type: 'string' } },
+  RequestId: {
+    description: 'The id of the request in logs, events and the audit log',
+    schema: { type: 'string' },
+  },
   RateLimitPolicy: {
-    description: 'The limits that count this request: q requests in w seconds',
+    description: 'The limits that apply to this request: q requests in w seconds',
     schema: { type: 'string' },
   },
   RateLimit: {
-    description: 'Where the caller stands: r requests left, all of them again in t seconds',
+    description: 'What is left of the limits: r requests now, all of them again in t seconds',
     schema: { type: 'string' },
   },
   RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer', minimum: 0 } },
-  WwwAuthenticate: { description: 'How to prove who one is', schema: { type: 'string' } },
-  ETag: { description: 'The version; send it back as If-Match', schema: { type: 'string' } },
-  Location: { description: 'Where what was made is found', schema: { type: 'string' } },
+  WwwAuthenticate: { description: 'The authentication scheme to use', schema: { type: 'string' } },
+  ETag: { description: 'The version of the resource; send it as If-Match', schema: { type: 'string' } },
+  Location: { description: 'The path of the created resource', schema: { type: 'string' } },
 };
 
 const SECURITY = {

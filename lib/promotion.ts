@@ -33,7 +33,7 @@ export class Promotion extends Construct {
 
     const step = new PlatformFunction(this, 'Step', {
       entry: `functions/${domain}/run-promotion-step.ts`,
-      description: `Makes the steps of the promotion of one ${kind}.`,
+      description: `Runs the steps of ${kind} promotions.`,
       environment,
     });
     const workflow = new Workflow(this, 'Run', {
@@ -45,7 +45,8 @@ export class Promotion extends Construct {
 
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: `functions/${domain}/sweep-promotions.ts`,
-      description: 'Starts promotions that no event started, answers again, and ends those that hang.',
+      description:
+        'Repairs promotions: starts and continues those whose event was missed, ends those that hang.',
       timeoutSeconds: 120,
       // Two sweeps at once would do the same work against each other.
       concurrencyMax: 1,

@@ -28,7 +28,7 @@ export class Publishing extends Construct {
     const { control } = kernel;
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/publishing/api.ts',
-      description: 'Answers requests for publish intents and the credentials they come with.',
+      description: 'Answers requests for publish intents and their credentials.',
       memoryMb: 1024,
       concurrencyMax: 50,
       environment: {
@@ -50,7 +50,7 @@ export class Publishing extends Construct {
 
     // Who pushes is a session of this role, cut down to one repository when it begins.
     const publisher = new Role(this, 'Publisher', {
-      description: 'Pushes images; each session of it to one repository, for minutes.',
+      description: 'Pushes images; each session is limited to one repository and a few minutes.',
       assumedBy: new ArnPrincipal(this.api.role?.roleArn ?? ''),
     });
     artifacts.grantPush(publisher);
@@ -61,7 +61,7 @@ export class Publishing extends Construct {
 
     const expire = new PlatformFunction(this, 'Expire', {
       entry: 'functions/publishing/expire-intents.ts',
-      description: 'Ends publish intents that nobody used in time.',
+      description: 'Ends publish intents that were not used in time.',
       timeoutSeconds: 120,
       // Two at once would do the same work against each other.
       concurrencyMax: 1,
@@ -73,7 +73,7 @@ export class Publishing extends Construct {
     new Schedule(this, 'ExpireSchedule', {
       run: expire,
       every: Duration.minutes(5),
-      description: 'Ends publish intents that nobody used in time.',
+      description: 'Ends publish intents that were not used in time.',
     });
   }
 }

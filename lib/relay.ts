@@ -43,7 +43,7 @@ export class Relay extends Construct {
     const { control } = props.kernel;
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: `${Stack.of(this).stackName}-events`,
-      description: 'What happens on the platform, as it happens.',
+      description: 'The events of the platform.',
     });
     const environment = {
       AUTHORIZATION_CACHE_SECONDS: String(configOf(this).authorizationCacheSeconds),
@@ -54,7 +54,7 @@ export class Relay extends Construct {
 
     const again = new QueueConsumer(this, 'Again', {
       entry: 'functions/events/relay-again.ts',
-      description: 'Tries again the events that failed by themselves and were set aside.',
+      description: 'Retries events that could not be relayed and were set aside.',
       timeoutSeconds: 30,
       environment,
     });
@@ -63,7 +63,7 @@ export class Relay extends Construct {
 
     const relay = new StreamConsumer(this, 'Events', {
       entry: 'functions/events/relay-events.ts',
-      description: 'Relays the outbox to feed, sockets and bus, in order.',
+      description: 'Relays events from the outbox to the feed, the sockets and the bus, in order.',
       table: control,
       filters: [inserted({})],
       batchSize: RELAYED_TOGETHER_MAX,
@@ -75,7 +75,7 @@ export class Relay extends Construct {
 
     const dispatch = new StreamConsumer(this, 'Dispatch', {
       entry: 'functions/events/dispatch-events.ts',
-      description: 'Points the domains that react to events to them, and does nothing else.',
+      description: 'Notifies the domains that react to events.',
       table: control,
       filters: [inserted({ event: { M: { type: { S: props.reactions.flatMap(({ types }) => types) } } } })],
       batchSize: 100,
@@ -88,7 +88,7 @@ export class Relay extends Construct {
 
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: 'functions/events/sweep-outbox.ts',
-      description: 'Finishes what was never relayed or dispatched.',
+      description: 'Relays and dispatches events that were missed.',
       timeoutSeconds: 120,
       // Two sweeps at once would do the same work against each other.
       concurrencyMax: 1,
@@ -106,7 +106,7 @@ export class Relay extends Construct {
     new Schedule(this, 'SweepSchedule', {
       run: sweep,
       every: Duration.minutes(5),
-      description: 'Finishes what was never relayed or dispatched.',
+      description: 'Relays and dispatches events that were missed.',
     });
   }
 

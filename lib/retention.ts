@@ -34,7 +34,7 @@ export class Retention extends Construct {
 
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/retention/api.ts',
-      description: 'Answers requests for what was published and is needed by no artifact.',
+      description: 'Answers requests about published content that no artifact needs.',
       memoryMb: 1024,
       timeoutSeconds: 28,
       concurrencyMax: 5,
@@ -46,7 +46,7 @@ export class Retention extends Construct {
 
     const maintain = new PlatformFunction(this, 'Maintain', {
       entry: 'functions/retention/maintain-artifacts.ts',
-      description: 'Verifies artifacts again and forgets old drafts.',
+      description: 'Verifies artifacts again and removes old drafts.',
       timeoutSeconds: 120,
       memoryMb: 1024,
       // Two at once would do the same work against each other.
@@ -59,12 +59,12 @@ export class Retention extends Construct {
     new Schedule(this, 'MaintainSchedule', {
       run: maintain,
       every: Duration.minutes(5),
-      description: 'Verifies artifacts again and forgets old drafts.',
+      description: 'Verifies artifacts again and removes old drafts.',
     });
 
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: 'functions/retention/sweep-repositories.ts',
-      description: 'Removes images and files that were published and never registered.',
+      description: 'Removes published images and files that no artifact needs.',
       timeoutSeconds: 15 * 60,
       memoryMb: 1024,
       concurrencyMax: 1,
@@ -76,7 +76,7 @@ export class Retention extends Construct {
     new Schedule(this, 'SweepSchedule', {
       run: sweep,
       every: Duration.days(1),
-      description: 'Removes what nobody registered.',
+      description: 'Removes published content that no artifact needs.',
     });
   }
 

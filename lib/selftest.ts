@@ -42,7 +42,7 @@ export class Selftest extends Construct {
 
     const answer = new QueueConsumer(this, 'Answer', {
       entry: 'functions/selftest/answer-selftest.ts',
-      description: 'Takes the task off the queue and answers the waiting workflow.',
+      description: 'Takes the task from the queue and answers the waiting workflow.',
       timeoutSeconds: 5,
       environment: { CONTROL_TABLE },
     });
@@ -51,7 +51,7 @@ export class Selftest extends Construct {
 
     const dispatch = new PlatformFunction(this, 'Dispatch', {
       entry: 'functions/selftest/dispatch-selftest.ts',
-      description: 'Keeps the task token and sends the task.',
+      description: 'Stores the task token and sends the task.',
       environment: { CONTROL_TABLE, SELFTEST_QUEUE_URL: answer.work.queue.queueUrl },
     });
     grantItems(dispatch, control, { actions: ['PutItem', 'UpdateItem'], partitions: runs });
@@ -93,7 +93,7 @@ export class Selftest extends Construct {
 
     const sweep = new PlatformFunction(this, 'Sweep', {
       entry: 'functions/selftest/sweep-selftests.ts',
-      description: 'Starts runs that no event started and ends runs that hang.',
+      description: 'Starts runs whose event was missed and ends runs that hang.',
       timeoutSeconds: 60,
       // Two sweeps at once would do the same work against each other.
       concurrencyMax: 1,

@@ -27,14 +27,14 @@ export class Socket extends Construct {
     super(scope, id);
     this.api = new WebSocketApi(this, 'Api', {
       apiName: `${Stack.of(this).stackName}-socket`,
-      description: 'Pushes what happens to whoever follows it.',
+      description: 'Pushes events to the connections that follow them.',
     });
     // From the API's own endpoint: the address CDK would compose names the cloud's host wherever it runs.
     this.url = `${this.api.apiEndpoint}/${STAGE}`;
 
     const connect = new PlatformFunction(this, 'Connect', {
       entry: 'functions/events/open-connection.ts',
-      description: 'Opens a connection for whoever holds an unused ticket.',
+      description: 'Opens a connection for a client with an unused ticket.',
       environment: { CONTROL_TABLE: control.tableName },
     });
     grantItems(connect, control, { actions: ['DeleteItem'], partitions: [TICKET_PARTITIONS] });
@@ -42,14 +42,14 @@ export class Socket extends Construct {
 
     const disconnect = new PlatformFunction(this, 'Disconnect', {
       entry: 'functions/events/close-connection.ts',
-      description: 'Forgets a connection and what it followed.',
+      description: 'Removes a connection and its subscriptions.',
       environment: { CONTROL_TABLE: control.tableName },
     });
     this.grantFollowing(disconnect, control, ['GetItem', 'DeleteItem'], ['DeleteItem']);
 
     const message = new PlatformFunction(this, 'Message', {
       entry: 'functions/events/receive-message.ts',
-      description: 'Answers what clients send: subscribing, and telling what happened so far.',
+      description: 'Answers messages from clients: subscribes them to events.',
       environment: { CONTROL_TABLE: control.tableName, SOCKET_URL: this.url },
     });
     this.grantFollowing(message, control, ['GetItem'], ['PutItem']);
@@ -66,7 +66,7 @@ export class Socket extends Construct {
     acknowledge(
       this.api,
       'AwsSolutions-APIG4',
-      'A browser cannot sign the request that opens a WebSocket: the connect function lets in only who holds a single-use ticket, and the other routes exist only inside a connection it let in.',
+      'A browser cannot sign the request that opens a WebSocket: the connect function admits only clients with a single-use ticket, and the other routes exist only inside an admitted connection.',
     );
     const stage = new WebSocketStage(this, 'Stage', {
       webSocketApi: this.api,
@@ -77,7 +77,7 @@ export class Socket extends Construct {
     acknowledge(
       stage,
       'AwsSolutions-APIG1',
-      "A WebSocket stage writes access logs through one role of the whole account, which is not this stack's to set; the functions behind the routes log every refusal.",
+      'A WebSocket stage writes access logs through a role of the whole account, which this stack does not own; the functions behind the routes log every refusal.',
     );
   }
 

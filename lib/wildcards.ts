@@ -10,7 +10,7 @@ interface Wildcard {
 export const ANY_RESOURCE = {
   tracing: {
     actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-    reason: 'X-Ray has no resources to name: segments are written to the account.',
+    reason: 'X-Ray actions take no resource: segments are written to the account.',
   },
   traceSampling: {
     actions: ['xray:GetSamplingRules', 'xray:GetSamplingTargets'],
@@ -44,7 +44,7 @@ export const PREFIXES = {
   connections: {
     actions: ['execute-api:ManageConnections'],
     resource: /\/POST\/@connections\/\*$/,
-    reason: 'Connection ids are made by the gateway when a client connects; the stage and method are fixed.',
+    reason: 'The gateway creates connection ids when a client connects; the stage and method are fixed.',
   },
   appRepositories: {
     actions: [
@@ -55,7 +55,8 @@ export const PREFIXES = {
       'ecr:BatchDeleteImage',
     ],
     resource: /:repository\/gpuaas\/apps\/\*$/,
-    reason: 'The repository of an app is made when its project first publishes; all stand below one name.',
+    reason:
+      'The repository of an app is created when its project first publishes; all repositories share one prefix.',
   },
   publishing: {
     actions: [
@@ -66,11 +67,11 @@ export const PREFIXES = {
       'ecr:PutImage',
     ],
     resource: /:repository\/gpuaas\/apps\/\*$/,
-    reason: 'Nobody holds this role as it is: each session of it is cut to one repository and to minutes.',
+    reason: 'The role is never used as it is: each session is limited to one repository and a few minutes.',
   },
   artifactFiles: {
     actions: ['s3:GetObject', 's3:GetObjectVersion', 's3:PutObject', 's3:DeleteObjectVersion'],
     resource: /\/projects\/\*$/,
-    reason: 'Objects are named when they are published; all stand below their project.',
+    reason: 'Objects are named when they are published; all are below the prefix of their project.',
   },
 } as const satisfies Record<string, Wildcard & { resource: RegExp }>;

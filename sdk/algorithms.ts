@@ -33,7 +33,7 @@ export function algorithmOf(key: KeyObject): Algorithm {
   if (type !== undefined) return ALGORITHMS[type];
   throw new SigningError(
     'failed',
-    `A key of type ${key.asymmetricKeyType} and this size signs nothing the Notary Project knows.`,
+    `The Notary Project does not support a key of type ${key.asymmetricKeyType} and this size.`,
     `Use one of ${KEY_TYPES.join(', ')}.`,
   );
 }

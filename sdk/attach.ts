@@ -96,7 +96,7 @@ async function list(attachment: Attachment, ours: Referrer[]): Promise<void> {
   }
   throw new SigningError(
     'conflict',
-    `Others keep writing the list of signatures at ${tag}; this signature is pushed and not on it.`,
+    `Other clients keep changing the list of signatures at ${tag}; this signature was pushed but is not listed.`,
     'Sign again when they are done.',
   );
 }
@@ -117,13 +117,13 @@ const isDenied = (error: unknown): boolean => error instanceof SigningError && e
 const unreadable = (tag: string): SigningError =>
   new SigningError(
     'conflict',
-    `This image has a list of signatures already, at ${tag}, and the credential may not read it.`,
-    'Use a credential that may pull as well, or --replace-referrers to write a list of this signature alone.',
+    `This image already has a list of signatures at ${tag}, and the credential may not read it.`,
+    'Use a credential that may pull as well, or --replace-referrers to replace the list by one with only this signature.',
   );
 
 const immovable = (tag: string): SigningError =>
   new SigningError(
     'conflict',
-    `This image has a list of signatures already, at ${tag}, and the repository does not let tags move.`,
+    `This image already has a list of signatures at ${tag}, and the repository does not allow tags to be moved.`,
     'Push a new image and sign that one; give signature and provenance in one command.',
   );

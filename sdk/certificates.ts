@@ -69,7 +69,8 @@ export interface CertificateRequest {
 export function issueCertificate(request: CertificateRequest): Buffer {
   const { subject, publicKey, notBefore, notAfter } = request;
   const issuerKey = request.issuer?.privateKey ?? request.privateKey;
-  if (issuerKey === undefined) throw new Error('Name an issuer, or give the own private key.');
+  if (issuerKey === undefined)
+    throw new Error('Give an issuer, or the private key of the certificate itself.');
   const hash = request.signatureHash ?? hashFor(issuerKey);
   const algorithm = signatureAlgorithm(issuerKey, hash);
   const serialNumber = request.serialNumber ?? `01${randomBytes(15).toString('hex')}`;

@@ -12,7 +12,7 @@ export function readElement(bytes: Uint8Array): Element {
   const [tag, first] = bytes;
   if (tag === undefined || first === undefined) throw new Error('The DER ends too early.');
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
-  if (lengthBytes > 4) throw new Error('The DER states a length that nothing has.');
+  if (lengthBytes > 4) throw new Error('The DER states an invalid length.');
   const size =
     first < 0x80
       ? first

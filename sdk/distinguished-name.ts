@@ -31,7 +31,7 @@ function encodePair(pair: string): Buffer {
   const oid = ATTRIBUTES[type.toUpperCase()] ?? type;
   if (equals < 1 || !/^[0-2](?:\.\d+)+$/.test(oid)) {
     const known = Object.keys(ATTRIBUTES).join(', ');
-    throw new Error(`“${pair.trim()}” is no part of a name. Write type=value with one of ${known}.`);
+    throw new Error(`“${pair.trim()}” is not a valid part of a name. Write type=value with one of ${known}.`);
   }
   return sequence(
     objectId(oid),

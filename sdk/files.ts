@@ -63,7 +63,7 @@ async function upload(
   // The address is a secret for as long as it lasts: it is not repeated.
   if (answer?.status === 403) {
     const advice =
-      'Create a new publish intent: an address lasts for minutes, and for the digest the intent named.';
+      'Create a new publish intent: an upload address is valid for minutes, and only for the digest named in the intent.';
     throw new SigningError('auth', 'The object store refused the upload (403).', advice);
   }
   const what = answer === undefined ? 'does not answer' : `refused the upload (${answer.status})`;

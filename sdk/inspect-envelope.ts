@@ -35,8 +35,8 @@ export function inspectEnvelope(bytes: Buffer): InspectedSignature | InspectedPr
   } catch {
     throw new SigningError(
       'failed',
-      'This is neither a signature of the Notary Project in JWS nor a DSSE envelope.',
-      'Give a file that “gpuaas artifact sign --output” wrote; COSE envelopes are not read.',
+      'This is neither a Notary Project signature in JWS format nor a DSSE envelope.',
+      'Give a file that “gpuaas artifact sign --output” wrote; COSE envelopes are not supported.',
     );
   }
 }

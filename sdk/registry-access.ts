@@ -74,7 +74,7 @@ export function openRegistry(options: RegistryOptions): RegistryAccess {
       const bytes = await readBounded(answer, MANIFEST_BYTES_MAX);
       const stated = reference.includes(':') ? reference : answer.headers.get('docker-content-digest');
       if (stated !== null && stated !== digestOf(bytes)) {
-        throw wrongAnswer(`sent other bytes for ${reference} than its digest says`);
+        throw wrongAnswer(`sent content for ${reference} that does not match its digest`);
       }
       return bytes;
     },
@@ -175,7 +175,7 @@ class RegistryClient {
     if (!/^bearer\b/i.test(challenge) || realm === undefined) return undefined;
     const url = new URL(realm);
     if (url.protocol !== 'https:' && !LOOPBACK.test(url.host)) {
-      throw wrongAnswer(`wants the password sent unencrypted to ${url.host}`);
+      throw wrongAnswer(`asks for the password to be sent unencrypted to ${url.host}`);
     }
     const service = /\bservice="([^"]+)"/i.exec(challenge)?.[1];
     if (service !== undefined) url.searchParams.set('service', service);
@@ -206,7 +206,7 @@ function readDescriptor(answer: Response, reference: string): Descriptor {
     !Number.isInteger(size) ||
     (reference.includes(':') && digest !== reference)
   ) {
-    throw wrongAnswer(`does not tell what ${reference} is`);
+    throw wrongAnswer(`did not describe ${reference} correctly`);
   }
   return { mediaType, digest, size };
 }
@@ -249,17 +249,21 @@ function refusalOf(
   const reason = errors.map(({ message }) => message).join(' ');
   const told = `The registry at ${host} refused to ${what} (${status}${reason && `: ${reason}`}).`;
   if (errors.some(({ code }) => code === 'TAG_INVALID') || status === 409) {
-    return new SigningError('conflict', told, 'The tag is taken and stays where it points.');
+    return new SigningError('conflict', told, 'The tag already exists and cannot be moved.');
   }
   if (status === 401 || status === 403) {
     const advice =
       credentials === undefined
         ? 'Give --registry-user and the password on standard input.'
-        : 'Unwrap a new publish credential and use it: they last for minutes, for one repository.';
+        : 'Unwrap a new publish credential: a credential is valid for minutes and for one repository.';
     return new SigningError('auth', told, advice);
   }
   if (status === 404) {
     return new SigningError('not_found', told, 'Check the repository, and push the image before signing it.');
   }
-  return new SigningError('failed', told, 'Try again; if it stays so, ask whoever runs the registry.');
+  return new SigningError(
+    'failed',
+    told,
+    'Try again; if it keeps failing, ask the operator of the registry.',
+  );
 }

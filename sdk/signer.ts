@@ -46,7 +46,7 @@ export function openChain(chainPem: string, publicKey: KeyObject): { chain: Buff
   if (certificates[0]?.publicKey.equals(publicKey) !== true) {
     throw new SigningError(
       'failed',
-      'The first certificate of the chain is of another key.',
+      'The first certificate of the chain belongs to another key.',
       "Put the signer's own certificate first in the chain, or give the key it was issued for.",
     );
   }
@@ -74,7 +74,7 @@ function readChain(pem: string): X509Certificate[] {
   }
   throw new SigningError(
     'failed',
-    'The chain holds no certificate that can be read.',
+    'The chain has no readable certificate.',
     "Give certificates in PEM, one after the other: the signer's own first, its root last.",
   );
 }

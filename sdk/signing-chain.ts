@@ -34,7 +34,11 @@ function requireValid(certificate: X509Certificate, at: Date): void {
   const { validFromDate, validToDate } = certificate;
   if (at < validFromDate || at > validToDate) {
     const span = `from ${validFromDate.toISOString()} to ${validToDate.toISOString()}`;
-    throw unfit(certificate, `is valid ${span}, and that is not now`, 'Renew it, or set the clock.');
+    throw unfit(
+      certificate,
+      `is not valid now, only ${span}`,
+      'Renew the certificate, or correct the clock.',
+    );
   }
 }
 
@@ -43,7 +47,7 @@ function requireIssuer(certificate: X509Certificate, issuer: X509Certificate | u
   throw issuer === undefined
     ? unfit(
         certificate,
-        'is the last of the chain and not a root',
+        'is the last one of the chain and is not a root',
         'Add the certificate of its issuer, up to the root that signs itself.',
       )
     : unfit(
@@ -66,8 +70,8 @@ function requireSignerUsage(certificate: X509Certificate): void {
   if (certificate.ca || !isForSigning || !isForCode) {
     throw unfit(
       certificate,
-      'is not one for signing code',
-      'It needs a critical key usage of digitalSignature alone, no purpose but codeSigning, and must not be an authority.',
+      'is not a code signing certificate',
+      'It needs a critical key usage of digitalSignature only, codeSigning as its only extended key usage, and must not be an authority.',
     );
   }
 }
@@ -77,13 +81,13 @@ function requireAuthority(certificate: X509Certificate, authoritiesBelow: number
   if (!certificate.ca || (keyUsageOf(certificate) & KEY_CERT_SIGN) === 0) {
     throw unfit(
       certificate,
-      'is not one of an authority',
+      'is not a certificate authority',
       'It needs critical basic constraints with cA, and a critical key usage with keyCertSign.',
     );
   }
   if (pathLength !== undefined && pathLength < authoritiesBelow) {
     const most = `allows ${pathLength} authorities below it and has ${authoritiesBelow}`;
-    throw unfit(certificate, most, 'Take a chain without the authority too many.');
+    throw unfit(certificate, most, 'Use a chain with fewer authorities.');
   }
 }
 

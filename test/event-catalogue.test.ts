@@ -37,13 +37,6 @@ describe('functions/events.ts', () => {
     expect(emitters).toEqual(emitters.toSorted());
   });
 
-  test('is carried by no function', () => {
-    const importing = sources.filter(({ text }) =>
-      text.replaceAll(/^import type [^;]+;/gm, '').includes("'../events.ts'"),
-    );
-    expect(importing.map(({ file }) => file)).toEqual([]);
-  });
-
   test.each(Object.entries(REACTORS))('says what %s reacts to', (reactor, { types }) => {
     const told = rows.filter(([, , reactors]) => reactors.includes(reactor as Reactor));
     expect(types.toSorted()).toEqual(told.map(([{ type }]) => type).sort());

@@ -41,5 +41,5 @@ export class DemoApi {
 
 async function failure(method: string, path: string, response: Response): Promise<Error> {
   const said = `${method} ${path} answered ${response.status}. ${await response.text()}`;
-  return new Error(`The demo could not be made: ${said}`);
+  return new Error(`The demo data could not be created: ${said}`);
 }

@@ -26,7 +26,7 @@ export async function seedSigning(admin: DemoApi, dataDir: string): Promise<Demo
   // Without the folder they were somebody else the last time.
   if (!known?.roots.includes(root)) {
     await admin.send('PUT', POLICY, {
-      description: 'What the demo project publishes is signed with a key of this machine.',
+      description: 'Artifacts of the demo project are signed with a key of this machine.',
       repository_pattern: 'gpuaas/apps/example/*',
       roots: [root],
       identities: ['O=Example'],

@@ -12,7 +12,7 @@ export interface CliOptions {
 
 const TIMEOUT_SECONDS = 60;
 
-export const USAGE = `Tests a running platform: sends one task over every kind of wire it has and prints each hop with its time.
+export const USAGE = `Tests a running platform: sends one task through every kind of connection it uses and prints each hop with its time.
 
   npm run selftest -- [options]
 
@@ -24,7 +24,7 @@ export const USAGE = `Tests a running platform: sends one task over every kind o
   --json                print the outcome as JSON and nothing else
   --help                this text
 
-Ends with 0 when every hop passed, 1 when one did not, 2 when the command line makes no sense.
+Exits with 0 if every hop passed, 1 if one did not, 2 if the command line is not valid.
 `;
 
 /** Reads the command line; a word it does not know is told, not ignored. */

@@ -125,7 +125,7 @@ async function confirm(
     };
   }
   if (progress.missing) {
-    const detail = `The run ended, but “${progress.missing}” never came.`;
+    const detail = `The run ended without “${progress.missing}”.`;
     return { hop: progress.missing, code: 'selftest.hop_missing', detail };
   }
   try {
@@ -139,7 +139,7 @@ async function confirm(
 
 function timedOut({ missing = 'finished', subscribed }: Progress, seconds: number): SelftestFailure {
   const hop = missing === 'pushed' && !subscribed ? 'subscribed' : missing;
-  return { hop, code: 'selftest.timeout', detail: `“${hop}” did not come within ${seconds} s.` };
+  return { hop, code: 'selftest.timeout', detail: `“${hop}” was not reached within ${seconds} s.` };
 }
 
 function failureOf(hop: SelftestFailure['hop'], error: unknown): SelftestFailure {

@@ -34,7 +34,7 @@ export function localTarget(readyFile: string): Target {
 /** A deployed platform, with the credentials AWS tools would use: environment, profile, single sign-on. */
 export async function deployedTarget(apiUrl: string): Promise<Target> {
   const region = /\.execute-api\.([\w-]+)\.amazonaws\./.exec(apiUrl)?.[1] ?? process.env.AWS_REGION;
-  if (!region) throw new NoTarget(`${apiUrl} does not tell its region. Set AWS_REGION.`);
+  if (!region) throw new NoTarget(`The region of ${apiUrl} is unknown. Set AWS_REGION.`);
   try {
     const credentials = await new SQSClient({ region }).config.credentials();
     return { apiUrl, region, credentials };
@@ -50,7 +50,7 @@ function readCredentials(file: string): Credentials {
   const value = (name: string) => new RegExp(`^${name}\\s*=\\s*(\\S+)`, 'm').exec(text)?.[1];
   const accessKeyId = value('aws_access_key_id');
   const secretAccessKey = value('aws_secret_access_key');
-  if (!accessKeyId || !secretAccessKey) throw new NoTarget(`${file} holds no AWS credentials.`);
+  if (!accessKeyId || !secretAccessKey) throw new NoTarget(`${file} has no AWS credentials.`);
   const sessionToken = value('aws_session_token');
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }

@@ -6,13 +6,13 @@ import type { SelftestFailure } from './progress.ts';
 const PLACES: Record<SelftestFailure['hop'], string> = {
   accepted: 'the log of the function …-selftest-api',
   streamed:
-    'the log of …-events-dispatch-events, which reads the control table’s stream, and the queue and the log of …-selftest-react-to-events, which it tells',
+    'the log of …-events-dispatch-events, which reads the control table’s stream, and the queue and the log of …-selftest-react-to-events, which it notifies',
   started:
     'the executions of …-run-selftest, the log of …-selftest-react-to-events, which starts them, and of …-selftest-dispatch-selftest, their first step',
   dispatched: 'the execution of …-run-selftest and the log of …-selftest-dispatch-selftest',
   answered: 'the task queue, its failure queue and the log of …-selftest-answer-selftest',
   finished: 'the execution of …-run-selftest and the log of …-selftest-end-selftest',
-  pushed: 'the log of …-events-relay-events, which pushes events to whoever follows them',
+  pushed: 'the log of …-events-relay-events, which pushes events to their followers',
   subscribed: 'the logs of …-events-open-connection and …-events-receive-message',
   confirmed: 'the log of the function …-selftest-api',
 };

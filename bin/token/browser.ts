@@ -33,12 +33,12 @@ export class Browser {
       if (next.href.startsWith(exit)) return { left: next };
       init = {};
     }
-    throw new NoToken(`${address} redirects without end.`);
+    throw new NoToken(`${address} redirects too often.`);
   }
 
   async fetch(address: string, init: RequestInit = {}): Promise<Response> {
     if (new URL(address).origin !== this.#origin)
-      throw new NoToken(`The provider at ${this.#origin} leads to ${address}, which is not followed.`);
+      throw new NoToken(`The provider at ${this.#origin} redirects to ${address}, which is not allowed.`);
     try {
       const response = await fetch(address, {
         ...init,

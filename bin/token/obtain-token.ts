@@ -56,16 +56,18 @@ async function signIn(browser: Browser, address: string, email: string): Promise
   if ('left' in shown) return shown.left;
   const people = [...shown.html.matchAll(/ name="email" value="([^"]+)"/g)].map(([, person = '']) => person);
   if (!people.includes(email))
-    throw new NoToken(`Nobody here is called ${email}. There are:\n  ${people.join('\n  ')}`);
+    throw new NoToken(
+      `There is no person with the address ${email}. Known addresses:\n  ${people.join('\n  ')}`,
+    );
   const after = await browser.visit(shown.url, CLI_REDIRECT_URI, new URLSearchParams({ email }));
   if ('left' in after) return after.left;
-  throw new NoToken(`The provider showed another page after the sign-in (${after.url}).`);
+  throw new NoToken(`The provider showed an unexpected page after the sign-in (${after.url}).`);
 }
 
 function codeFrom({ searchParams }: URL, state: string): string {
   const code = searchParams.get('code');
   if (code !== null && searchParams.get('state') === state) return code;
-  const reason = searchParams.get('error_description') ?? searchParams.get('error') ?? 'it gave no code';
+  const reason = searchParams.get('error_description') ?? searchParams.get('error') ?? 'it returned no code';
   throw new NoToken(`The provider refused the sign-in: ${reason}.`);
 }
 
@@ -75,5 +77,5 @@ async function read<const T extends v.GenericSchema>(
 ): Promise<v.InferOutput<T>> {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), await response.text());
   if (response.ok && parsed.success) return parsed.output;
-  throw new NoToken(`${response.url} answers, but not as the provider would (status ${response.status}).`);
+  throw new NoToken(`${response.url} answers, but is not the provider (status ${response.status}).`);
 }

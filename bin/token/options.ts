@@ -16,7 +16,7 @@ export const USAGE = `Prints an access token of a person, from the platform that
 
   curl -H "Authorization: Bearer $(npm run -s token -- owner@example.com)" …
 
-Ends with 0 when it printed a token, 1 when it got none, 2 when the command line makes no sense.
+Exits with 0 if it printed a token, 1 if it got none, 2 if the command line is not valid.
 `;
 
 /** Reads the command line; a word it does not know is told, not ignored. */
@@ -39,6 +39,6 @@ export function parseOptions(args: string[]): TokenOptions | { help: string } | 
   if (values.help) return { help: USAGE };
   const [email, ...others] = positionals;
   if (email === undefined) return { error: 'Name the person by e-mail address, such as owner@example.com.' };
-  if (others.length > 0) return { error: `One person at a time; “${others.join(' ')}” is too much.` };
+  if (others.length > 0) return { error: `Name one person only; remove “${others.join(' ')}”.` };
   return { email, readyFile: values['ready-file'] ?? join(values.data, 'ready.json') };
 }

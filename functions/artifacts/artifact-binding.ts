@@ -24,7 +24,7 @@ export function requireSpared(bound: Bound, artifact: Artifact, to: LifecycleSta
   const { version } = bound;
   if (!version || !isBound(bound, artifact) || suffices(version.status, to)) return;
   throw refuse('artifact.in_use', {
-    detail: `Version ${version.version} of ${version.app_slug} is ${version.status} and uses it.`,
+    detail: `Version ${version.version} of ${version.app_slug} is ${version.status} and uses the artifact.`,
   });
 }
 

@@ -2,6 +2,7 @@
 
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
+import type { ArtifactId } from '../platform/ids.ts';
 import { aboutArtifact, type Artifact, ArtifactTold } from './artifact.ts';
 
 const DAY_SECONDS = 24 * 3600;
@@ -15,7 +16,7 @@ export const VERIFY_LOST_EVERY_SECONDS = 3600;
 
 /** The row beside an artifact that says when it is due. */
 export interface Due extends Pick<Artifact, 'lifecycle_state' | 'trust_state'> {
-  artifact_id: string;
+  artifact_id: ArtifactId;
   due_at: string;
   /** By which state of policies and revocations it was judged last. */
   trust_revision?: number;

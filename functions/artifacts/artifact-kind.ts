@@ -1,4 +1,5 @@
 import type { Write } from '../platform/data/commit.ts';
+import type { ArtifactId, ProjectId } from '../platform/ids.ts';
 import { BAKE_DEFAULTS } from '../promotion/canary-guard.ts';
 import type { Kind, Promotable } from '../promotion/kind.ts';
 import type { Promotion, Target } from '../promotion/promotion.ts';
@@ -40,7 +41,7 @@ export const artifactKind: Kind<ArtifactSubject> = {
 };
 
 /** An artifact, where its project asks. */
-export async function findPromotableArtifactOf(projectId: string, id: string): Promise<Promotable> {
+export async function findPromotableArtifactOf(projectId: ProjectId, id: ArtifactId): Promise<Promotable> {
   return promotableArtifact(await findArtifactPromotionOf(projectId, id));
 }
 
@@ -71,7 +72,8 @@ function hold({ artifact, bound }: MovableArtifact, { target }: Promotion, insta
   }
   requireSpared(bound, artifact, 'retired');
   if (instances > 0) {
-    const detail = instances === 1 ? 'One instance runs it.' : `${instances} instances run it.`;
+    const detail =
+      instances === 1 ? 'One instance runs the artifact.' : `${instances} instances run the artifact.`;
     throw refuse('artifact.in_use', { detail });
   }
   return [holdVersion(artifact, bound)];
@@ -80,5 +82,5 @@ function hold({ artifact, bound }: MovableArtifact, { target }: Promotion, insta
 /** No gate is skipped, however the workflow came to ask. */
 function requireGates({ gates }: Promotion, to: Target): void {
   if (to !== 'retired' && gates.verification?.verdict !== 'verified')
-    throw refuse('artifact.untrusted', { detail: 'It was not verified for this promotion.' });
+    throw refuse('artifact.untrusted', { detail: 'The artifact was not verified for this promotion.' });
 }

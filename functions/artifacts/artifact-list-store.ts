@@ -1,5 +1,7 @@
 import * as v from 'valibot';
-import { versionSortKey } from '../platform/version-number.ts';
+import type { ProjectId } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
+import { type VersionNumber, versionSortKey } from '../platform/version-number.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
 import type { PageAsked } from '../platform/data/rows.ts';
 import { queryPage } from '../platform/data/table.ts';
@@ -11,9 +13,9 @@ import { projectArtifacts } from './keys.ts';
 const LOOKED_AT = 500;
 
 export interface ArtifactFilter {
-  app_slug?: string;
+  app_slug?: AppSlug;
   /** Of that app. */
-  app_version?: string;
+  app_version?: VersionNumber;
   channel?: string;
   lifecycle_state?: Artifact['lifecycle_state'];
   trust_state?: Artifact['trust_state'];
@@ -27,7 +29,7 @@ const POSITION = new RegExp(`^[a-z0-9-]{2,40}#[ -~]{1,300}#[0-9TZ:.-]{24}#${ID}$
  * a page is full unless few are alike.
  */
 export async function listArtifactsOf(
-  projectId: string,
+  projectId: ProjectId,
   { app_slug, app_version, ...states }: ArtifactFilter,
   { limit, cursor }: PageAsked,
 ): Promise<PageOf<Artifact>> {
@@ -49,7 +51,7 @@ export async function listArtifactsOf(
   };
 }
 
-function keyCondition(partition: string, appSlug: string | undefined, version: string | undefined) {
+function keyCondition(partition: string, appSlug: AppSlug | undefined, version: VersionNumber | undefined) {
   const within = { ':project': partition };
   if (appSlug === undefined) return { condition: 'gsi1pk = :project', values: within };
   const prefix = [appSlug, ...(version === undefined ? [] : [versionSortKey(version)]), ''].join('#');

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';
-import { Id } from '../platform/name.ts';
+import { ArtifactId, textOf } from '../platform/ids.ts';
 import { Bake, BakeSeconds } from '../promotion/canary-guard.ts';
 import {
   dataOf,
@@ -17,12 +17,12 @@ import { LIFECYCLE_STATES } from './artifact.ts';
 
 export const ArtifactSubject = v.object({
   kind: v.literal('artifact'),
-  id: v.string(),
-  artifact_id: v.string(),
+  id: textOf<ArtifactId>(),
+  artifact_id: textOf<ArtifactId>(),
 });
 export type ArtifactSubject = v.InferOutput<typeof ArtifactSubject>;
 
-export const subjectOfPromotion = (artifact_id: string): ArtifactSubject => ({
+export const subjectOfPromotion = (artifact_id: ArtifactId): ArtifactSubject => ({
   kind: 'artifact',
   id: artifact_id,
   artifact_id,
@@ -43,12 +43,12 @@ export const PROMOTION_REFUSALS = [
 
 export const ArtifactPromotionView = v.object({
   ...PromotionView,
-  artifact_id: v.string(),
+  artifact_id: textOf<ArtifactId>(),
   lifecycle_state: v.picklist(LIFECYCLE_STATES),
   canary: v.optional(Bake),
 });
 
-const Data = v.object({ ...PromotionData.entries, artifact_id: Id });
+const Data = v.object({ ...PromotionData.entries, artifact_id: ArtifactId });
 
 export const namesOfArtifact = ({ artifact_id }: ArtifactSubject) => ({ artifact_id });
 

@@ -38,7 +38,7 @@ const isForward = ({ lifecycle_state }: Artifact, to: LifecycleState): boolean =
 
 function requireGraceOver({ retire_after }: Artifact, now: Date): void {
   if (retire_after === undefined || now >= new Date(retire_after)) return;
-  throw refuse('artifact.wrong_state', { detail: `Its grace period lasts until ${retire_after}.` });
+  throw refuse('artifact.wrong_state', { detail: `The grace period lasts until ${retire_after}.` });
 }
 
 /** As the audit tells a move. */

@@ -11,7 +11,7 @@ import { refuse } from './problems.ts';
 export function requireNotRevoked({ trust_state, revoked }: Artifact): void {
   if (trust_state !== 'revoked') return;
   throw refuse('artifact.revoked', {
-    detail: revoked && `It was revoked at ${revoked.at}: ${revoked.reason}`,
+    detail: revoked && `The artifact was revoked at ${revoked.at}: ${revoked.reason}`,
   });
 }
 
@@ -23,7 +23,7 @@ export function requireTrusted(artifact: Artifact): void {
 
 export function untrusted(fault: { code: string; detail: string } | undefined): Refusal {
   return refuse('artifact.untrusted', {
-    detail: fault ? `${fault.code}: ${fault.detail}` : 'Nobody has verified it.',
+    detail: fault ? `${fault.code}: ${fault.detail}` : 'The artifact has not been verified.',
   });
 }
 

@@ -3,9 +3,11 @@
 
 import * as v from 'valibot';
 import { STATUSES } from '../promotion/status.ts';
+import { ArtifactId, type OrgId, ProjectId, textOf } from '../platform/ids.ts';
 import { VersionNumber } from '../platform/version-number.ts';
-import { Digest, ItemName } from '../manifests/manifest-fields.ts';
-import { Id, Slug } from '../platform/name.ts';
+import { ItemName } from '../manifests/manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
+import { AppSlug } from '../platform/name.ts';
 import { Verification } from '../trust/verification.ts';
 
 export const ARTIFACT_KINDS = ['oci', 'launchable', 'controller', 'blob'] as const;
@@ -27,20 +29,20 @@ export const TRUST_STATES = ['unverified', 'verified', 'revoked'] as const;
 /** Who it is meant for, in the words of its team: dev, beta, stable. Nothing is decided by it. */
 export const Channel = v.pipe(
   v.string(),
-  v.regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'Lower-case letters and digits, parted by single dashes'),
+  v.regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'Lower-case letters and digits, separated by single hyphens'),
   v.maxLength(20),
 );
 export const CHANNEL_DEFAULT = 'dev';
 
 /** What an intent and a registration say of an artifact alike. */
 export const ArtifactName = {
-  app_slug: Slug,
+  app_slug: AppSlug,
   app_version: VersionNumber,
   artifact_name: ItemName,
   variant: v.optional(ItemName),
 };
 
-export const ArtifactParams = v.object({ project_id: Id, artifact_id: Id });
+export const ArtifactParams = v.object({ project_id: ProjectId, artifact_id: ArtifactId });
 
 /** One platform of an image: what a host of that kind pulls. */
 export const PlatformImage = v.object({
@@ -56,11 +58,10 @@ export type PlatformImage = v.InferOutput<typeof PlatformImage>;
 
 /** What an intent and an artifact keep alike: whose it is, what it is called, and where its kind lies. */
 export const KeptName = {
-  id: v.string(),
-  org_id: v.string(),
-  project_id: v.string(),
-  app_slug: v.string(),
-  app_version: v.string(),
+  org_id: textOf<OrgId>(),
+  project_id: textOf<ProjectId>(),
+  app_slug: textOf<AppSlug>(),
+  app_version: textOf<VersionNumber>(),
   artifact_name: v.string(),
   variant: v.optional(v.string()),
   artifact_kind: v.picklist(ARTIFACT_KINDS),
@@ -68,6 +69,7 @@ export const KeptName = {
 };
 
 export const Artifact = v.object({
+  id: textOf<ArtifactId>(),
   ...KeptName,
   /** Where an image lies, and under which name trust policies know either kind. */
   repository: v.string(),
@@ -121,7 +123,7 @@ export const pathOfArtifact = ({ project_id, id }: Pick<Artifact, 'project_id' |
 
 /** What the audit and the events tell of an artifact. */
 export const ArtifactTold = v.object({
-  artifact_id: Id,
+  artifact_id: ArtifactId,
   ...ArtifactName,
   artifact_kind: v.picklist(ARTIFACT_KINDS),
   digest: Digest,

@@ -10,7 +10,7 @@ import { decideArtifactMove } from './decide-artifact-move.ts';
 
 export const deprecateArtifact = command(
   {
-    summary: 'Let no version begin to use an artifact any more',
+    summary: 'Deprecate an artifact: no further version can use it',
     action: 'artifacts.artifact.deprecate',
     params: ArtifactParams,
     body: v.strictObject({ reason: Reason, grace_seconds: v.optional(GraceSeconds) }),

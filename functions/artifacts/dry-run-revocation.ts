@@ -8,7 +8,7 @@ import { findNamesakes, findUses } from './usage-store.ts';
 
 export const dryRunRevocation = query(
   {
-    summary: 'What revoking an artifact would touch: the versions, and the instances that would be stopped',
+    summary: 'List the versions and instances that revoking an artifact would affect',
     params: ArtifactParams,
     body: RevokeArtifact,
     reply: RevocationPreview,

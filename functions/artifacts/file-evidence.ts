@@ -12,7 +12,7 @@ const PROVENANCE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 
 /** What lies beside a file, whichever of its versions it came with; the file itself is this version for ever. */
 export async function findFileEvidence({ id, object }: Artifact): Promise<Evidence> {
-  if (object === undefined) throw new Error(`The artifact ${id} is a file and names no object.`);
+  if (object === undefined) throw new Error(`The artifact ${id} is a file without an object.`);
   const { key, version_id } = object;
   const pinned = await headObject(key, version_id);
   if (pinned === undefined) return { signatures: [], provenances: [], isContentAbsent: true };

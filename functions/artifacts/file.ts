@@ -31,7 +31,7 @@ export type FoundFile = Required<Pick<Artifact, 'source_uri' | 'media_type' | 's
 export function requireOwnSource(asked: FileAsked): string {
   const key = objectKeyOf(asked);
   if (asked.source_uri !== undefined && asked.source_uri !== fileUri(key)) {
-    throw refuse('artifact.foreign_source', { detail: `This file lies at ${fileUri(key)}.` });
+    throw refuse('artifact.foreign_source', { detail: `The source_uri of this file is ${fileUri(key)}.` });
   }
   return key;
 }
@@ -46,7 +46,7 @@ export function requireFileSize(sizeBytes: number): void {
 export function requireRecent(storedAt: Date, now: Date): void {
   if (now < secondsAfter(storedAt, REGISTER_WITHIN_SECONDS)) return;
   throw refuse('artifact.absent', {
-    detail: `It was uploaded at ${storedAt.toISOString()} and nobody registered it since: upload it again.`,
+    detail: `The file was uploaded at ${storedAt.toISOString()} and not registered in time. Upload it again.`,
   });
 }
 
@@ -54,13 +54,13 @@ export function requireRecent(storedAt: Date, now: Date): void {
 export function requireDigestible(sizeBytes: number): void {
   if (sizeBytes <= DIGESTED_BYTES_MAX) return;
   throw refuse('artifact.unfit', {
-    detail: `A file larger than ${DIGESTED_BYTES_MAX} bytes is uploaded with its x-amz-checksum-sha256: name its digest in the publish intent.`,
+    detail: `A file larger than ${DIGESTED_BYTES_MAX} bytes must be uploaded with an x-amz-checksum-sha256 header. Name its digest in the publish intent.`,
   });
 }
 
 export function requireSameDigest(found: string, asked: string): void {
   if (found !== asked)
-    throw refuse('artifact.mismatched', { detail: `The file there has the digest ${found}.` });
+    throw refuse('artifact.mismatched', { detail: `The stored file has the digest ${found}.` });
 }
 
 const VERSIONS_EACH_MAX = 10;

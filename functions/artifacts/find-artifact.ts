@@ -5,24 +5,25 @@ import { parsePromotion } from '../promotion/keep-promotion.ts';
 import { subjectOfPromotion } from './artifact-promotion.ts';
 import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
+import { type ArtifactId, lowerCased, type ProjectId } from '../platform/ids.ts';
 import { Artifact } from './artifact.ts';
 import { artifactKey } from '../catalog/artifact-id.ts';
 import { refuse } from './problems.ts';
 
-export async function findArtifact(projectId: string, id: string): Promise<Artifact> {
+export async function findArtifact(projectId: ProjectId, id: ArtifactId): Promise<Artifact> {
   const artifact = await findAnyArtifact(id);
   if (artifact?.project_id !== projectId) throw refuse('artifact.unknown');
   return artifact;
 }
 
 /** For the platform's own work; everybody else asks in a project. */
-export async function findAnyArtifact(id: string): Promise<Artifact | undefined> {
-  const item = await readItem(artifactKey(id.toLowerCase()));
+export async function findAnyArtifact(id: ArtifactId): Promise<Artifact | undefined> {
+  const item = await readItem(artifactKey(lowerCased(id)));
   return item && v.parse(Artifact, item);
 }
 
 /** Those of them that exist. */
-export async function findArtifacts(ids: string[]): Promise<Artifact[]> {
+export async function findArtifacts(ids: ArtifactId[]): Promise<Artifact[]> {
   const items = await readItems(ids.map(artifactKey));
   return items.flatMap((item) => (item ? [v.parse(Artifact, item)] : []));
 }
@@ -34,28 +35,34 @@ export interface PromotedArtifact {
 }
 
 /** An artifact and how it was last promoted, by one request. */
-export async function findArtifactPromotion(id: string): Promise<PromotedArtifact> {
+export async function findArtifactPromotion(id: ArtifactId): Promise<PromotedArtifact> {
   return parseFound(await readItems(keysOf(id)));
 }
 
 /** The same, where a project asks. */
-export async function findArtifactPromotionOf(projectId: string, id: string): Promise<PromotedArtifact> {
+export async function findArtifactPromotionOf(
+  projectId: ProjectId,
+  id: ArtifactId,
+): Promise<PromotedArtifact> {
   return requireOwn(projectId, await findArtifactPromotion(id));
 }
 
 /** As they stand at one moment: neither tells of a step the other has not made. */
-export async function findArtifactPromotionAtOnce(projectId: string, id: string): Promise<PromotedArtifact> {
+export async function findArtifactPromotionAtOnce(
+  projectId: ProjectId,
+  id: ArtifactId,
+): Promise<PromotedArtifact> {
   return requireOwn(projectId, parseFound(await readItemsAtOnce(keysOf(id))));
 }
 
-function requireOwn(projectId: string, found: PromotedArtifact): PromotedArtifact {
+function requireOwn(projectId: ProjectId, found: PromotedArtifact): PromotedArtifact {
   if (found.artifact.project_id !== projectId) throw refuse('artifact.unknown');
   return found;
 }
 
-const keysOf = (id: string) => [
-  artifactKey(id.toLowerCase()),
-  promotionKey(subjectOfPromotion(id.toLowerCase())),
+const keysOf = (id: ArtifactId) => [
+  artifactKey(lowerCased(id)),
+  promotionKey(subjectOfPromotion(lowerCased(id))),
 ];
 
 function parseFound([artifact, promotion]: unknown[]): PromotedArtifact {

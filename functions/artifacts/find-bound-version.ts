@@ -6,6 +6,7 @@ import { Version } from '../catalog/version.ts';
 import { Conflict, requireThat, type Write } from '../platform/data/commit.ts';
 import { readItems } from '../platform/data/rows.ts';
 import type { Key } from '../platform/data/table.ts';
+import type { AppSlug } from '../platform/name.ts';
 import type { Artifact } from './artifact.ts';
 import { type Bound, markTrust } from './artifact-binding.ts';
 
@@ -42,7 +43,8 @@ const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 function requireAgreement(bound: Bound): Bound {
   const { app, version } = bound;
   const status = version && (app?.versions[version.version]?.status ?? 'retired');
-  if (status !== version?.status) throw new Conflict('The app says otherwise than its version.');
+  if (status !== version?.status)
+    throw new Conflict('The app and its version were read at different moments.');
   return bound;
 }
 
@@ -58,7 +60,7 @@ export function holdVersion({ app_slug, app_version }: Artifact, { version }: Bo
  * there is nothing to say, their versions stay as they are for that moment.
  */
 export function saveTrust(judged: { artifact: Artifact; bound: Bound }[], now: Date): Write[] {
-  const apps = new Map<string, { before: App; after: App }>();
+  const apps = new Map<AppSlug, { before: App; after: App }>();
   const holds = new Map<string, Write>();
   for (const { artifact, bound } of judged) {
     const said = apps.get(artifact.app_slug);

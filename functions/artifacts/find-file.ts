@@ -36,4 +36,4 @@ export async function findFile(asked: FileAsked, now: Date): Promise<FoundFile> 
 }
 
 const absent = (key: string) =>
-  refuse('artifact.absent', { detail: `Nothing was uploaded to ${fileUri(key)}.` });
+  refuse('artifact.absent', { detail: `No file was uploaded to ${fileUri(key)}.` });

@@ -73,4 +73,4 @@ async function findPlatform(
   return readConfig(config, found);
 }
 
-const absent = (what: string) => refuse('artifact.absent', { detail: `${what} is not there.` });
+const absent = (what: string) => refuse('artifact.absent', { detail: `${what} is not in the registry.` });

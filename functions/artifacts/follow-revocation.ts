@@ -15,7 +15,7 @@ export async function followRevocation(
   if (artifact.trust_state !== 'revoked') return;
   // One that is on its way out may go on.
   if (promotion?.status === 'running' && promotion.target !== 'retired') {
-    const detail = `It was revoked: ${artifact.revoked?.reason}`;
+    const detail = `The artifact was revoked: ${artifact.revoked?.reason}`;
     await failPromotion(ctx, artifactKind, promotion, { code: 'artifact.revoked', detail });
   }
   if (stop_instances) await stopInstances(ctx, artifact);

@@ -10,7 +10,7 @@ import { refuse } from './problems.ts';
 
 export const getArtifactPromotion = query(
   {
-    summary: 'Where the promotion of an artifact stands, and what it waits for',
+    summary: 'Get the promotion of an artifact: its progress and what it is waiting for',
     params: ArtifactParams,
     reply: ArtifactPromotionView,
     refusals: ['artifact.unknown', 'promotion.unknown'],

@@ -5,7 +5,7 @@ import { findArtifact } from './find-artifact.ts';
 
 export const getArtifact = query(
   {
-    summary: 'An artifact: what it is, how far it has come, whether it is trusted',
+    summary: 'Get an artifact, with its lifecycle state and trust state',
     params: ArtifactParams,
     reply: ArtifactView,
     refusals: ['artifact.unknown'],

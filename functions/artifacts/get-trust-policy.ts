@@ -5,7 +5,7 @@ import { refuse } from './problems.ts';
 
 export const getTrustPolicy = query(
   {
-    summary: 'Read a trust policy',
+    summary: 'Get a trust policy',
     params: TrustPolicyParams,
     reply: TrustPolicy,
     refusals: ['trust_policy.unknown'],

@@ -7,7 +7,7 @@ import { findNamesakes, findUses } from './usage-store.ts';
 
 export const getUsage = query(
   {
-    summary: 'Which versions, projects and instances use the bytes of an artifact',
+    summary: 'List the versions, projects and instances that use the content of an artifact',
     params: ArtifactParams,
     reply: UsageView,
     refusals: ['artifact.unknown'],

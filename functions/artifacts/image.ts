@@ -2,7 +2,7 @@
 // image specification 1.1 and Docker's schema 2, which say the same in other words. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { Digest } from '../manifests/manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
 import { type Refusal } from '../platform/errors.ts';
 import type { PlatformImage } from './artifact.ts';
 import { parseJson } from '../trust/strict-json.ts';
@@ -115,22 +115,22 @@ export interface ManyImages {
 export function readManifest({ mediaType, bytes }: Attachment): OneImage | ManyImages {
   if (IMAGE_TYPES.has(mediaType)) return readOne(mediaType, bytes);
   if (INDEX_TYPES.has(mediaType)) return readMany(mediaType, bytes);
-  throw unfit('Expected an image manifest or index of OCI, or of Docker’s schema 2.');
+  throw unfit('Expected an OCI or Docker schema 2 image manifest or index.');
 }
 
 /** One member of an index is one image, and not another index. */
 export function readMember({ mediaType, bytes }: Attachment, expected: Descriptor): OneImage {
   if (mediaType !== expected.mediaType || bytes.length !== expected.size)
-    throw mismatched(`The index describes ${expected.digest} as something else than it is.`);
+    throw mismatched(`The index describes ${expected.digest} with a different media type or size.`);
   const image = readManifest({ mediaType, bytes });
   if (image.kind === 'image') return image;
-  throw unfit('Expected images in an index, not another index.');
+  throw unfit('Expected images in the index, not another index.');
 }
 
 /** What a caller said it is. */
 export function requireMediaType(found: string, said: string | undefined): void {
   if (said !== undefined && said !== found)
-    throw mismatched(`Its media type is not the one that was stated.`);
+    throw mismatched('The media type is not the one stated in the request.');
 }
 
 export function readConfig(
@@ -138,14 +138,14 @@ export function readConfig(
   { digest, image, platform }: { digest: string; image: OneImage; platform?: string },
 ): PlatformImage {
   if (bytes.length !== image.config.size)
-    throw mismatched('Its config has another size than the manifest says.');
+    throw mismatched('The size of the image config differs from the size in the manifest.');
   const parsed = v.safeParse(Config, parseJson(bytes));
-  if (!parsed.success) throw unfit('Its config cannot be read.');
+  if (!parsed.success) throw unfit('The image config cannot be read.');
   const { os, architecture, variant, config } = parsed.output;
   if (os !== 'linux') throw unfit('Expected an image for linux.');
   const found = nameOf({ os, architecture, variant });
   if (platform !== undefined && !isSamePlatform(found, platform))
-    throw mismatched(`The index says ${platform} of an image for ${found}.`);
+    throw mismatched(`The index lists an image for ${platform} that is built for ${found}.`);
   requireHarmless(config?.Env ?? []);
   const ports = Object.keys(config?.ExposedPorts ?? {});
   if (ports.length > PORTS_MAX) throw unfit(`Expected at most ${PORTS_MAX} exposed ports.`);
@@ -165,21 +165,21 @@ function requireHarmless(variables: string[]): void {
     .find((found) => found !== undefined);
   if (name !== undefined)
     throw unfit(
-      `Its environment sets ${name.slice(0, 60)}, which the dynamic linker obeys. Leave it out: list libraries with ldconfig, or set it in the script that starts the program.`,
+      `The environment of the image sets ${name.slice(0, 60)}, which controls the dynamic linker. Remove it: configure library paths with ldconfig, or set the variable in the script that starts the program.`,
     );
 }
 
 function readOne(mediaType: string, bytes: Uint8Array): OneImage {
   const parsed = v.safeParse(Manifest, parseJson(bytes));
-  if (!parsed.success) throw unfit('Its manifest cannot be read as the manifest of an image.');
+  if (!parsed.success) throw unfit('The content is not a valid image manifest.');
   const { config, layers, artifactType } = parsed.output;
   requireOwnType(parsed.output, mediaType);
   if (artifactType !== undefined || !CONFIG_TYPES.has(config.mediaType))
-    throw unfit('It is something attached to an image or stored beside it, and no image.');
+    throw unfit('The content is an attachment to an image, not an image.');
   if (layers.length === 0 || layers.length > LAYERS_MAX)
     throw unfit(`Expected 1 to ${LAYERS_MAX} layers, not ${layers.length}.`);
   if (layers.some((layer) => !LAYER_TYPE.test(layer.mediaType) || layer.urls !== undefined))
-    throw unfit('Expected layers that lie in this registry, as tar, plain or compressed.');
+    throw unfit('Expected layers stored in this registry, as plain or compressed tar.');
   if (config.size > CONFIG_BYTES_MAX) throw unfit(`Expected a config of at most ${CONFIG_BYTES_MAX} bytes.`);
   const sizeBytes = layers.reduce((sum, { size }) => sum + size, config.size);
   if (sizeBytes > IMAGE_BYTES_MAX) throw unfit(`Expected at most ${IMAGE_BYTES_MAX} bytes in all layers.`);
@@ -188,9 +188,9 @@ function readOne(mediaType: string, bytes: Uint8Array): OneImage {
 
 function readMany(mediaType: string, bytes: Uint8Array): ManyImages {
   const parsed = v.safeParse(Index, parseJson(bytes));
-  if (!parsed.success) throw unfit('Its manifest cannot be read as the index of an image.');
+  if (!parsed.success) throw unfit('The content is not a valid image index.');
   requireOwnType(parsed.output, mediaType);
-  if (parsed.output.artifactType !== undefined) throw unfit('It is a list of other things than images.');
+  if (parsed.output.artifactType !== undefined) throw unfit('The index lists something other than images.');
   const members = parsed.output.manifests.flatMap(({ platform, ...member }) => {
     if (platform === undefined) throw unfit('Expected a platform for each image of the index.');
     return isAttestation(platform) ? [] : [{ ...describe(member), platform: nameOf(platform) }];
@@ -209,7 +209,7 @@ const isAttestation = ({ os, architecture }: Platform): boolean =>
 function requireOwnType({ mediaType }: { mediaType?: string }, said: string): void {
   // An index read as an image, or the other way round, would be two things under one digest.
   if (mediaType !== undefined && mediaType !== said)
-    throw mismatched('Its manifest calls itself something else than the registry does.');
+    throw mismatched('The media type in the manifest differs from the one the registry reports.');
 }
 
 const describe = ({ mediaType, digest, size }: Descriptor): Descriptor => ({ mediaType, digest, size });

@@ -2,6 +2,7 @@
 // others.
 
 import type { Key } from '../platform/data/table.ts';
+import type { AppInstanceId, ArtifactId, ProjectId } from '../platform/ids.ts';
 
 /** An artifact, and when it is to be verified again. Its row's own key the catalogue knows too: artifact-id.ts. */
 export const ARTIFACT_PARTITIONS = 'ARTIFACT#*';
@@ -16,26 +17,26 @@ export const TRUST_PARTITION = 'TRUST';
 export const DUE_ARTIFACTS = 'ARTIFACTS#DUE';
 
 /** The artifacts of a project, in gsi1, by app, version and age. */
-export const projectArtifacts = (projectId: string): string => `ARTIFACTS#${projectId}`;
+export const projectArtifacts = (projectId: ProjectId): string => `ARTIFACTS#${projectId}`;
 
 /** When the platform looks at it again by itself; apart from it, as each row stands in one list. */
-export const dueKey = (id: string): Key => ({ pk: `ARTIFACT#${id}`, sk: 'DUE' });
+export const dueKey = (id: ArtifactId): Key => ({ pk: `ARTIFACT#${id}`, sk: 'DUE' });
 
 export const contentPartition = (digest: string): string => `CONTENT#${digest}`;
 export const PROJECT_ROWS = 'PROJECT#';
 export const INSTANCE_ROWS = 'INSTANCE#';
 /** Which artifacts of a project are these bytes. */
-export const contentKey = (digest: string, projectId: string): Key => ({
+export const contentKey = (digest: string, projectId: ProjectId): Key => ({
   pk: contentPartition(digest),
   sk: `${PROJECT_ROWS}${projectId}`,
 });
 /** That a project revoked these bytes: they are never registered there again. */
-export const revokedContentKey = (digest: string, projectId: string): Key => ({
+export const revokedContentKey = (digest: string, projectId: ProjectId): Key => ({
   pk: contentPartition(digest),
   sk: `${REVOKED_ROWS}${projectId}`,
 });
 /** An instance that runs these bytes: it puts this row as it starts and takes it away as it ends. */
-export const instanceUseKey = (digest: string, instanceId: string): Key => ({
+export const instanceUseKey = (digest: string, instanceId: AppInstanceId): Key => ({
   pk: contentPartition(digest),
   sk: `${INSTANCE_ROWS}${instanceId}`,
 });

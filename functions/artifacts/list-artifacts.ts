@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { ProjectId } from '../platform/ids.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { Id, Slug } from '../platform/name.ts';
+import { AppSlug } from '../platform/name.ts';
 import { PageQuery } from '../platform/page.ts';
 import { ArtifactPage, Channel, LIFECYCLE_STATES, TRUST_STATES, viewArtifact } from './artifact.ts';
 import { listArtifactsOf } from './artifact-list-store.ts';
@@ -10,11 +11,11 @@ import { refuse } from './problems.ts';
 
 export const listArtifacts = query(
   {
-    summary: 'The artifacts of a project, by app and version',
-    params: v.object({ project_id: Id }),
+    summary: 'List the artifacts of a project, by app and version',
+    params: v.object({ project_id: ProjectId }),
     query: v.strictObject({
       ...PageQuery,
-      app_slug: v.optional(Slug),
+      app_slug: v.optional(AppSlug),
       app_version: v.optional(VersionNumber),
       channel: v.optional(Channel),
       lifecycle_state: v.optional(v.picklist(LIFECYCLE_STATES)),
@@ -25,7 +26,7 @@ export const listArtifacts = query(
   async (ctx, { query: { limit, cursor, app_slug, app_version, ...states } }) => {
     if (app_version !== undefined && app_slug === undefined)
       throw refuse('request.invalid', {
-        faults: [{ pointer: '?/app_slug', detail: 'Expected the app whose version is asked for.' }],
+        faults: [{ pointer: '?/app_slug', detail: 'Expected app_slug together with app_version.' }],
       });
     const { items, next_cursor } = await listArtifactsOf(
       projectOf(ctx).id,

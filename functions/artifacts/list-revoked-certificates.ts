@@ -6,7 +6,7 @@ import { listRevokedRows } from './trust-store.ts';
 
 export const listRevokedCertificates = query(
   {
-    summary: 'List certificates under which no signature counts',
+    summary: 'List revoked certificates',
     query: v.strictObject(PageQuery),
     reply: RevokedCertificatePage,
   },

@@ -5,16 +5,24 @@ import { storageProblems } from '../storage/problems.ts';
 import { trustProblems } from '../trust/problems.ts';
 
 export const artifactsProblems = {
-  'artifact.unknown': { status: 404, retryable: false, title: 'No such artifact' },
-  'artifact.exists': { status: 409, retryable: false, title: 'The artifact is registered already' },
+  'artifact.unknown': { status: 404, retryable: false, title: 'The artifact was not found' },
+  'artifact.exists': { status: 409, retryable: false, title: 'The artifact is already registered' },
   'artifact.foreign_source': {
     status: 422,
     retryable: false,
-    title: 'The artifact does not lie where this project publishes the app',
+    title: 'The artifact is not where this project publishes the app',
   },
-  'artifact.absent': { status: 422, retryable: false, title: 'Nothing with this digest is there' },
-  'artifact.mismatched': { status: 422, retryable: false, title: 'What is there is something else' },
-  'artifact.unfit': { status: 422, retryable: false, title: 'The platform does not run what is there' },
+  'artifact.absent': { status: 422, retryable: false, title: 'No content with this digest was found' },
+  'artifact.mismatched': {
+    status: 422,
+    retryable: false,
+    title: 'The stored content does not match the request',
+  },
+  'artifact.unfit': {
+    status: 422,
+    retryable: false,
+    title: 'The artifact has a format the platform cannot run',
+  },
   'artifact.untrusted': { status: 422, retryable: false, title: 'The artifact could not be verified' },
   'artifact.revoked': { status: 409, retryable: false, title: 'The artifact was revoked' },
   'artifact.wrong_state': {
@@ -23,8 +31,12 @@ export const artifactsProblems = {
     title: 'The state of the artifact does not allow this',
   },
   'artifact.in_use': { status: 409, retryable: false, title: 'A version or an instance uses the artifact' },
-  'artifact.collected': { status: 409, retryable: true, title: 'What is there is being removed' },
-  'artifact.too_many': { status: 409, retryable: false, title: 'Too many artifacts are the same' },
+  'artifact.collected': {
+    status: 409,
+    retryable: true,
+    title: 'Unused content is being removed from the repository',
+  },
+  'artifact.too_many': { status: 409, retryable: false, title: 'Too many artifacts have the same content' },
 } as const satisfies Problems;
 
 export const refuse = refusing({

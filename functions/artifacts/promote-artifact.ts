@@ -8,7 +8,7 @@ import { ArtifactPromotionView, PromoteArtifact, PROMOTION_REFUSALS } from './ar
 
 export const promoteArtifact = command(
   {
-    summary: 'Verify an artifact once more and take it on to staged, canary or active',
+    summary: 'Verify an artifact again and promote it to staged, canary or active',
     action: 'artifacts.artifact.promote',
     params: ArtifactParams,
     body: PromoteArtifact,

@@ -16,7 +16,7 @@ import { findTrustPolicyAndHead, saveTrustPolicy } from './trust-store.ts';
 
 export const putTrustPolicy = command(
   {
-    summary: 'Say who may sign what lies in a repository; everything it covers is verified again',
+    summary: 'Create or replace a trust policy; the artifacts it covers are verified again',
     action: 'artifacts.trust_policy.put',
     params: TrustPolicyParams,
     body: PutTrustPolicy,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { Id } from '../platform/name.ts';
+import { ProjectId } from '../platform/ids.ts';
 import { ArtifactView, pathOfArtifact, subjectOfArtifact, viewArtifact } from './artifact.ts';
 import { insertArtifact } from './save-artifact.ts';
 import { findFile } from './find-file.ts';
@@ -21,9 +21,9 @@ import { refuse } from './problems.ts';
 
 export const registerArtifact = command(
   {
-    summary: 'Register what was pushed, by its digest',
+    summary: 'Register a pushed image or an uploaded file by its digest',
     action: 'artifacts.artifact.register',
-    params: v.object({ project_id: Id }),
+    params: v.object({ project_id: ProjectId }),
     body: RegisterArtifact,
     reply: ArtifactView,
     status: 201,
@@ -48,7 +48,8 @@ export const registerArtifact = command(
     const { app, isRegistered } = await findPublication(named);
     requirePublisher(project, app);
     // Told again when it is written; told now, it costs no look into the registry.
-    if (isRegistered) throw refuse('artifact.exists', { detail: `It is registered as ${named.id}.` });
+    if (isRegistered)
+      throw refuse('artifact.exists', { detail: `The artifact is registered as ${named.id}.` });
     const found =
       named.source_type === 'oci_registry'
         ? await findPushed(named, body)
@@ -68,6 +69,6 @@ export const registerArtifact = command(
 async function findPushed(named: NamedArtifact, { source_uri, media_type }: RegisterArtifact) {
   const uri = imageUri(named.repository, named.digest);
   if (source_uri !== undefined && source_uri !== uri)
-    throw refuse('artifact.foreign_source', { detail: `This image lies at ${uri}.` });
+    throw refuse('artifact.foreign_source', { detail: `The source_uri of this image is ${uri}.` });
   return findImage(named, media_type);
 }

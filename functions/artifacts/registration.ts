@@ -1,7 +1,8 @@
 // What a registration says, and what becomes of it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { Digest, RepositoryName } from '../manifests/manifest-fields.ts';
+import { RepositoryName } from '../manifests/manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
 import type { ScopedProject } from '../platform/scope.ts';
 import { event } from '../platform/events.ts';
 import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
@@ -10,11 +11,7 @@ import { artifactIdOf } from '../catalog/artifact-id.ts';
 import { repositoryOf } from '../storage/repository.ts';
 import { refuse } from './problems.ts';
 
-const Tag = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'A tag of an image'),
-  v.maxLength(128),
-);
+const Tag = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'An image tag'), v.maxLength(128));
 const MediaType = v.pipe(v.string(), v.regex(/^[a-z]+\/[a-z0-9.+-]+$/, 'A media type'), v.maxLength(100));
 const SourceUri = v.pipe(v.string(), v.regex(/^[a-z_]+:\/\/[!-~]+$/, 'A source URI'), v.maxLength(400));
 

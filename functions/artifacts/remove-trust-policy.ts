@@ -11,7 +11,7 @@ import { refuse } from './problems.ts';
 
 export const removeTrustPolicy = command(
   {
-    summary: 'Remove a trust policy; what no other one covers is trusted no more',
+    summary: 'Remove a trust policy; artifacts that no other policy covers are no longer trusted',
     action: 'artifacts.trust_policy.remove',
     params: TrustPolicyParams,
     status: 204,

@@ -9,7 +9,7 @@ import { refuse } from './problems.ts';
 
 export const restoreCertificate = command(
   {
-    summary: 'Let signatures under a revoked certificate count again',
+    summary: 'Restore a revoked certificate: signatures that depend on it count again',
     action: 'artifacts.certificate.restore',
     params: RevokedCertificateParams,
     status: 204,

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { putNew, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { readItems } from '../platform/data/rows.ts';
+import { type ArtifactId, textOf } from '../platform/ids.ts';
 import type { Artifact } from './artifact.ts';
 import type { Bound } from './artifact-binding.ts';
 import { findArtifacts } from './find-artifact.ts';
@@ -15,7 +16,7 @@ export interface Same {
   bound: Bound;
 }
 
-const ContentRow = v.object({ artifact_ids: v.set(v.string()) });
+const ContentRow = v.object({ artifact_ids: v.set(textOf<ArtifactId>()) });
 
 /** All artifacts of the same bytes in the project, the one asked for first, each with the version it is for. */
 export async function findSame(artifact: Artifact): Promise<Same[]> {

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { Reason } from '../promotion/promotion.ts';
 import { StopRequested } from '../instances/instance-events.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
+import { type ArtifactId, textOf } from '../platform/ids.ts';
 import { aboutArtifact, type Artifact, ArtifactTold, ArtifactView, subjectOfArtifact } from './artifact.ts';
 import type { InstanceUse } from './usage.ts';
 
@@ -16,7 +17,7 @@ export const RevokeArtifact = v.strictObject({
 export const RevocationView = v.object({
   ...ArtifactView.entries,
   /** The others of the same bytes in the project, which went with it. */
-  revoked_with: v.array(v.string()),
+  revoked_with: v.array(textOf<ArtifactId>()),
 });
 
 export function revoke(artifact: Artifact, by: string, reason: string, now: Date): Artifact {

@@ -9,7 +9,7 @@ import { findSame, saveRevocation } from './revocation-store.ts';
 
 export const revokeArtifact = command(
   {
-    summary: 'Take back the trust in an artifact’s bytes, for good; on request stop what runs them',
+    summary: 'Revoke an artifact permanently; optionally stop the instances that run it',
     action: 'artifacts.artifact.revoke',
     params: ArtifactParams,
     body: RevokeArtifact,
@@ -28,7 +28,7 @@ export const revokeArtifact = command(
     }));
     const revoked = judged.map(({ artifact: after }) => after);
     const [told, ...also] = judged.map(({ before, artifact: after }) => auditRevocation(before, after));
-    if (!told) throw new Error('An artifact is the same as itself.');
+    if (!told) throw new Error('The artifacts with the same content must include the artifact itself.');
     return {
       ...told,
       also: isNews ? also : [],

@@ -13,7 +13,7 @@ import { findRevokedAndHead, saveRevoked } from './trust-store.ts';
 
 export const revokeCertificate = command(
   {
-    summary: 'Let no signature count whose chain has this certificate; what was signed so is verified again',
+    summary: 'Revoke a certificate; artifacts whose signature depends on it are verified again',
     action: 'artifacts.certificate.revoke',
     params: RevokedCertificateParams,
     body: RevokeCertificate,

@@ -11,7 +11,7 @@ import { refuse } from './problems.ts';
 
 export const rollBackArtifact = command(
   {
-    summary: 'Take an artifact in canary back to staged, at once',
+    summary: 'Roll an artifact in canary back to staged, immediately',
     action: 'artifacts.artifact.roll_back',
     params: ArtifactParams,
     body: v.strictObject({ reason: Reason }),
@@ -24,7 +24,7 @@ export const rollBackArtifact = command(
     // From draft an artifact is staged too, but not by this.
     if (artifact.lifecycle_state !== 'canary') {
       throw refuse('artifact.wrong_state', {
-        detail: `The artifact is ${artifact.lifecycle_state}; only one in canary can be rolled back.`,
+        detail: `The artifact is ${artifact.lifecycle_state}; only an artifact in canary can be rolled back.`,
       });
     }
     const standing = { ...found, bound: await findBound(artifact) };

@@ -1,3 +1,4 @@
+import type { ArtifactId } from '../platform/ids.ts';
 import { versionSortKey } from '../platform/version-number.ts';
 import { put, putNew, remove, replace, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
@@ -22,7 +23,7 @@ export function insertArtifact(artifact: Artifact): Write[] {
       { condition: '#status = :active', names: { '#status': 'status' }, values: { ':active': 'active' } },
       refuse('project.archived'),
     ),
-    putNew(rowOf(artifact), refuse('artifact.exists', { detail: `It is registered as ${id}.` })),
+    putNew(rowOf(artifact), refuse('artifact.exists', { detail: `The artifact is registered as ${id}.` })),
     update(
       contentKey(digest, project_id),
       {
@@ -35,7 +36,7 @@ export function insertArtifact(artifact: Artifact): Write[] {
     requireThat(
       revokedContentKey(digest, project_id),
       { condition: 'attribute_not_exists(pk)' },
-      refuse('artifact.revoked', { detail: 'These bytes were revoked in this project.' }),
+      refuse('artifact.revoked', { detail: 'An artifact with this content was revoked in this project.' }),
     ),
     requireNotCollecting(repository, created_at, refuse('artifact.collected')),
     ...saveDue(artifact),
@@ -84,7 +85,7 @@ function saveDue(artifact: Artifact): Write[] {
   return [put({ ...dueKey(id), ...due, gsi1pk: DUE_ARTIFACTS, gsi1sk: at })];
 }
 
-export function forgetDue(id: string): Write {
+export function forgetDue(id: ArtifactId): Write {
   return remove(dueKey(id));
 }
 

@@ -28,7 +28,9 @@ export async function stopInstances(ctx: Context, artifact: Artifact): Promise<v
     from = next;
     asked += toStop.length;
   }
-  throw refuse('unavailable', { detail: 'There are more instances to stop than can be asked at once.' });
+  throw refuse('unavailable', {
+    detail: 'There are more instances to stop than one run can handle; the next run continues.',
+  });
 }
 
 const isToStop = (instance: InstanceUse, artifact: Artifact): boolean =>

@@ -3,6 +3,7 @@ import { versionKey } from '../catalog/keys.ts';
 import { Version } from '../catalog/version.ts';
 import { queryAll, readItems } from '../platform/data/rows.ts';
 import { type Key, queryPage } from '../platform/data/table.ts';
+import { type ArtifactId, textOf } from '../platform/ids.ts';
 import type { Artifact } from './artifact.ts';
 import { findArtifacts } from './find-artifact.ts';
 import { contentPartition, INSTANCE_ROWS, PROJECT_ROWS } from './keys.ts';
@@ -28,7 +29,7 @@ export async function findUses(digest: string): Promise<Uses> {
   };
 }
 
-const HolderRow = v.object({ sk: v.string(), artifact_ids: v.optional(v.set(v.string())) });
+const HolderRow = v.object({ sk: v.string(), artifact_ids: v.optional(v.set(textOf<ArtifactId>())) });
 
 function parseHolder(row: unknown): ContentHolder {
   const { sk, artifact_ids = [] } = v.parse(HolderRow, row);
@@ -41,7 +42,7 @@ const TOLD_MAX = 50;
 /** The artifact with those of the ids that are others, and the versions all of them are for, by at most two requests. */
 export async function findNamesakes(
   artifact: Artifact,
-  ids: string[],
+  ids: ArtifactId[],
 ): Promise<{ artifacts: Artifact[]; versions: Version[]; isCut: boolean }> {
   const others = ids.filter((id) => id !== artifact.id);
   const artifacts = [artifact, ...(await findArtifacts(others.slice(0, TOLD_MAX)))];

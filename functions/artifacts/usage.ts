@@ -4,7 +4,9 @@
 import * as v from 'valibot';
 import { STATUSES } from '../promotion/status.ts';
 import type { Version } from '../catalog/version.ts';
-import { compareVersions } from '../platform/version-number.ts';
+import { type AppInstanceId, type ArtifactId, type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
+import { compareVersions, type VersionNumber } from '../platform/version-number.ts';
 import { type Grant, judge } from '../platform/permissions.ts';
 import type { Artifact } from './artifact.ts';
 import { isBound } from './artifact-binding.ts';
@@ -14,11 +16,11 @@ export const USES_MAX = 1000;
 
 /** An instance that runs the bytes; it says so itself, as it starts. */
 export const InstanceUse = v.object({
-  app_instance_id: v.string(),
-  org_id: v.string(),
-  project_id: v.string(),
-  app_slug: v.string(),
-  app_version: v.string(),
+  app_instance_id: textOf<AppInstanceId>(),
+  org_id: textOf<OrgId>(),
+  project_id: textOf<ProjectId>(),
+  app_slug: textOf<AppSlug>(),
+  app_version: textOf<VersionNumber>(),
   started_at: v.string(),
   /** Somebody has asked it to stop, as what it runs was revoked. */
   stop_requested_at: v.optional(v.string()),
@@ -27,8 +29,8 @@ export type InstanceUse = v.InferOutput<typeof InstanceUse>;
 
 /** A project in which the bytes are registered, and under which ids. */
 export interface ContentHolder {
-  project_id: string;
-  artifact_ids: string[];
+  project_id: ProjectId;
+  artifact_ids: ArtifactId[];
 }
 
 /** Everybody who has to do with the bytes, as far as was looked. */
@@ -44,13 +46,13 @@ export const runs = (instance: InstanceUse, artifact: Pick<Artifact, 'app_slug' 
   compareVersions(instance.app_version, artifact.app_version) === 0;
 
 const VersionUse = v.object({
-  app_slug: v.string(),
-  version: v.string(),
+  app_slug: textOf<AppSlug>(),
+  version: textOf<VersionNumber>(),
   status: v.picklist(STATUSES),
 });
 
 const ProjectUse = v.object({
-  project_id: v.string(),
+  project_id: textOf<ProjectId>(),
   /** Whether the bytes are registered there too. */
   is_registered: v.boolean(),
   instance_count: v.number(),
@@ -66,12 +68,12 @@ const used = {
   truncated: v.boolean(),
 };
 
-export const UsageView = v.object({ artifact_id: v.string(), digest: v.string(), ...used });
+export const UsageView = v.object({ artifact_id: textOf<ArtifactId>(), digest: v.string(), ...used });
 export type UsageView = v.InferOutput<typeof UsageView>;
 
 export const RevocationPreview = v.object({
   /** The artifact, and all others of the same bytes in the project. */
-  artifact_ids: v.array(v.string()),
+  artifact_ids: v.array(textOf<ArtifactId>()),
   digest: v.string(),
   ...used,
 });
@@ -87,7 +89,7 @@ export function versionsUsing(
 }
 
 /** Of which projects the caller may know: of the one they ask in, or of all where they look after the platform. */
-export function shownTo(grants: Grant[], projectId: string): (id: string) => boolean {
+export function shownTo(grants: Grant[], projectId: ProjectId): (id: ProjectId) => boolean {
   const ofPlatform = judge(grants, 'apps.catalog.publish', {}) === 'allowed';
   return (id) => ofPlatform || id === projectId;
 }
@@ -95,7 +97,7 @@ export function shownTo(grants: Grant[], projectId: string): (id: string) => boo
 /** As the caller may see it: their own part by name, and the rest as numbers. */
 export function viewUses(
   { holders, instances, isTruncated }: Uses,
-  isShown: (projectId: string) => boolean,
+  isShown: (projectId: ProjectId) => boolean,
 ): Omit<UsageView, 'artifact_id' | 'digest' | 'versions'> {
   const ids = new Set([...holders, ...instances].map(({ project_id }) => project_id));
   const running = Map.groupBy(instances, ({ project_id }) => project_id);

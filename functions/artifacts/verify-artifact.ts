@@ -11,7 +11,7 @@ import { refuse } from './problems.ts';
 
 export const verifyArtifact = command(
   {
-    summary: 'Look at an artifact’s signature and provenance, and say whether it is trusted',
+    summary: 'Verify the signature and the provenance of an artifact',
     action: 'artifacts.artifact.verify',
     params: ArtifactParams,
     reply: ArtifactView,
@@ -28,7 +28,7 @@ export const verifyArtifact = command(
     const artifact = await findArtifact(projectOf(ctx).id, params.artifact_id);
     requireNotRevoked(artifact);
     if (artifact.lifecycle_state === 'retired')
-      throw refuse('artifact.wrong_state', { detail: 'It is retired, and nobody will use it again.' });
+      throw refuse('artifact.wrong_state', { detail: 'The artifact is retired and can no longer be used.' });
     const verification = await examineArtifact(artifact, await readTrust(), ctx.now());
     const bound = await findBound(artifact);
     const now = ctx.now();

@@ -10,7 +10,7 @@ import { VersionParams } from './version.ts';
 
 export const answerSmoke = command(
   {
-    summary: 'Say how the smoke run of a version went, which its promotion waits for',
+    summary: 'Report the result of a smoke run that the promotion of a version is waiting for',
     action: 'catalog.version.answer_smoke',
     params: VersionParams,
     body: AnswerSmoke,

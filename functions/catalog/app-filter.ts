@@ -7,7 +7,10 @@ const Words = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 
 export const AppFilterQuery = {
   search: v.optional(
-    v.pipe(Words, v.description('Words that slug, name, description or publisher hold, in any case.')),
+    v.pipe(
+      Words,
+      v.description('Words to search for in slug, name, description and publisher, ignoring case.'),
+    ),
   ),
   category: v.optional(Words),
   backend: v.optional(v.picklist(RUNTIME_BACKENDS)),

@@ -1,10 +1,11 @@
 // An app of the catalogue, with where each of its versions stands. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
+import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
 import { type Grant, judge } from '../platform/permissions.ts';
-import { Slug } from '../platform/name.ts';
+import { AppSlug } from '../platform/name.ts';
 import { STATUSES } from '../promotion/status.ts';
-import { compareVersions } from '../platform/version-number.ts';
+import { compareVersions, type VersionNumber } from '../platform/version-number.ts';
 
 export const RUNTIME_BACKENDS = [
   'k8s',
@@ -17,12 +18,12 @@ export const RUNTIME_BACKENDS = [
 export const OPERATING_MODES = ['tenant_dedicated', 'platform_managed'] as const;
 export const CONTROL_PLANE_SCOPES = ['project', 'tenant', 'platform'] as const;
 
-export const AppParams = v.object({ app_slug: Slug });
+export const AppParams = v.object({ app_slug: AppSlug });
 
 /** Who gets a version in canary: the projects named, and a share of all others, the same ones each time. */
 export const CanaryAudience = v.object({
   percent: v.number(),
-  project_ids: v.array(v.string()),
+  project_ids: v.array(textOf<ProjectId>()),
 });
 export type CanaryAudience = v.InferOutput<typeof CanaryAudience>;
 
@@ -38,7 +39,7 @@ export const VersionEntry = v.object({
 export type VersionEntry = v.InferOutput<typeof VersionEntry>;
 
 export const App = v.object({
-  slug: v.string(),
+  slug: textOf<AppSlug>(),
   display_name: v.string(),
   description: v.string(),
   category: v.string(),
@@ -49,7 +50,7 @@ export const App = v.object({
   control_plane_scopes: v.array(v.picklist(CONTROL_PLANE_SCOPES)),
   ui_kind: v.string(),
   /** The project that registered it, to which the slug belongs; the platform's own apps have none. */
-  owner: v.optional(v.object({ org_id: v.string(), project_id: v.string() })),
+  owner: v.optional(v.object({ org_id: textOf<OrgId>(), project_id: textOf<ProjectId>() })),
   /** Every version that is not retired. At most one of them is active. */
   versions: v.record(v.string(), VersionEntry),
   /** Counts the changes of this row. */
@@ -65,12 +66,12 @@ export const VERSIONS_MAX = 200;
 /** As many as a function keeps in its memory, all of them with their versions. */
 export const APPS_MAX = 5_000;
 
-export function activeVersion(app: App): string | undefined {
+export function activeVersion(app: App): VersionNumber | undefined {
   return Object.keys(app.versions).find((version) => app.versions[version]?.status === 'active');
 }
 
 /** The place whose audit and events tell of the app: its publisher's, or the platform. */
-export function placeOfApp({ owner }: Pick<App, 'owner'>): { org_id?: string; project_id?: string } {
+export function placeOfApp({ owner }: Pick<App, 'owner'>): { org_id?: OrgId; project_id?: ProjectId } {
   return owner ?? {};
 }
 
@@ -84,12 +85,12 @@ export function isVisible(entry: Pick<VersionEntry, 'internal'>, ofPublisher: bo
   return ofPublisher || !entry.internal;
 }
 
-const VersionLine = v.object({ version: v.string(), status: v.picklist(STATUSES) });
+const VersionLine = v.object({ version: textOf<VersionNumber>(), status: v.picklist(STATUSES) });
 
 export const AppView = v.object({
   ...v.omit(App, ['owner', 'versions', 'revision']).entries,
   /** What is launched when nobody says otherwise. */
-  active_version: v.nullable(v.string()),
+  active_version: v.nullable(textOf<VersionNumber>()),
   /** Newest first; those for internal testing only for their publisher. */
   versions: v.array(VersionLine),
 });

@@ -2,12 +2,13 @@
 
 import { hash } from 'node:crypto';
 import type { Key } from '../platform/data/table.ts';
-import { versionSortKey } from '../platform/version-number.ts';
+import type { ArtifactId } from '../platform/ids.ts';
+import { type VersionNumber, versionSortKey } from '../platform/version-number.ts';
 
 /** What an artifact is: these bytes under this name, for this version, in this repository. */
 export interface ArtifactIdentity {
   repository: string;
-  app_version: string;
+  app_version: VersionNumber;
   artifact_name: string;
   variant?: string;
   digest: string;
@@ -23,7 +24,7 @@ export function artifactIdOf({
   artifact_name,
   variant = '',
   digest,
-}: ArtifactIdentity): string {
+}: ArtifactIdentity): ArtifactId {
   const name = [repository, versionSortKey(app_version), artifact_name, variant, digest].join('\n');
   const hex = hash('sha256', name).slice(0, 32);
   const clock = ((Number.parseInt(hex[16] ?? '0', 16) & 0x3) | 0x8).toString(16);
@@ -36,4 +37,4 @@ export function artifactIdOf({
   ].join('-');
 }
 
-export const artifactKey = (id: string): Key => ({ pk: `ARTIFACT#${id}`, sk: 'ARTIFACT' });
+export const artifactKey = (id: ArtifactId): Key => ({ pk: `ARTIFACT#${id}`, sk: 'ARTIFACT' });

@@ -1,13 +1,16 @@
 // Who gets a version while it is in canary. Rules only; nothing here knows AWS.
 
+import type { AppSlug } from '../platform/name.ts';
+import type { ProjectId } from '../platform/ids.ts';
+import type { VersionNumber } from '../platform/version-number.ts';
 import type { CanaryAudience } from './app.ts';
 
 /** The projects named get it, and of all others the share asked for: the same ones each time. */
 export function isInCanary(
   { percent, project_ids }: CanaryAudience,
-  slug: string,
-  version: string,
-  projectId: string,
+  slug: AppSlug,
+  version: VersionNumber,
+  projectId: ProjectId,
 ): boolean {
   return project_ids.includes(projectId) || drawOf(slug, version, projectId) < percent;
 }
@@ -18,7 +21,7 @@ const HASHES = 2 ** 32;
  * A number from 0 up to 100 that a project draws once for a version and keeps: raising the percentage only ever adds
  * projects. Another version is another draw, so that it is not always the same projects that go first.
  */
-function drawOf(slug: string, version: string, projectId: string): number {
+function drawOf(slug: AppSlug, version: VersionNumber, projectId: ProjectId): number {
   return (hashOf(`${slug}\n${version}\n${projectId}`) / HASHES) * 100;
 }
 

@@ -4,6 +4,7 @@
 import * as v from 'valibot';
 import { queryAll } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
+import type { AppSlug } from '../platform/name.ts';
 import { App, APPS_MAX } from './app.ts';
 import { searchTextOf } from './app-filter.ts';
 import { APP_ROWS, CATALOG_PARTITION, catalogHeadKey } from './keys.ts';
@@ -14,7 +15,7 @@ interface CachedApp {
 }
 
 /** Every app, in the order of their slugs. */
-export type CachedCatalog = ReadonlyMap<string, CachedApp>;
+export type CachedCatalog = ReadonlyMap<AppSlug, CachedApp>;
 
 let remembered: { revision: number; catalog: CachedCatalog } | undefined;
 

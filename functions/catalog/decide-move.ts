@@ -35,8 +35,8 @@ export function decideMove(
       place: placeOfApp(before.app),
       writes: [
         ...saveApp(before.app, moved.app),
-        saveVersion(before.version, moved.version),
-        ...(superseded ? [saveVersion(superseded.before, superseded.after)] : []),
+        ...saveVersion(before.version, moved.version),
+        ...(superseded ? saveVersion(superseded.before, superseded.after) : []),
         ...(promotion ? [savePromotion(before.promotion, promotion)] : []),
       ],
       events: [

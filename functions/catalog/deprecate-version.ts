@@ -8,7 +8,7 @@ import { VersionParams, VersionView, viewVersion } from './version.ts';
 
 export const deprecateVersion = command(
   {
-    summary: 'Let nobody launch a version any more; what runs goes on',
+    summary: 'Deprecate a version: it can no longer be launched; running instances continue',
     action: 'catalog.version.deprecate',
     params: VersionParams,
     body: v.strictObject({ reason: MaybeReason, grace_seconds: v.optional(GraceSeconds) }),

@@ -3,18 +3,20 @@ import * as v from 'valibot';
 import { update, type Write } from '../platform/data/commit.ts';
 import { placeId } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
+import type { OrgId, ProjectId } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
 import { App } from './app.ts';
 import { type CachedCatalog, catalogAt } from './catalog-cache-store.ts';
 import { Entitlement, ENTITLEMENTS_MAX, type Says } from './entitlement.ts';
 import { appKey, catalogHeadKey, entitlementsKey } from './keys.ts';
 
 /** What a place says of its apps, by slug. */
-export type Entitlements = Map<string, Entitlement>;
+export type Entitlements = Map<AppSlug, Entitlement>;
 
 interface Place {
-  org_id: string;
+  org_id: OrgId;
   /** Without one, the organisation itself. */
-  project_id?: string;
+  project_id?: ProjectId;
 }
 
 interface AppSays extends Says {
@@ -24,7 +26,7 @@ interface AppSays extends Says {
 }
 
 /** An app and what a place and its organisation say of it, by one request. */
-export async function findAppSays(slug: string, { org_id, project_id }: Place): Promise<AppSays> {
+export async function findAppSays(slug: AppSlug, { org_id, project_id }: Place): Promise<AppSays> {
   const [app, org, own] = await readItems([
     appKey(slug),
     entitlementsKey(org_id),
@@ -55,7 +57,7 @@ export async function readCatalogSays({
 /** Puts the entry in place of the one that was read, or of none; others of the same place may change meanwhile. */
 export function saveEntitlement(
   place: Place,
-  slug: string,
+  slug: AppSlug,
   before: Entitlement | undefined,
   after: Entitlement,
   stale: Refusal | undefined,
@@ -87,7 +89,7 @@ export function saveEntitlement(
 
 // A slug is never the name of an attribute by itself: one may be called `pk`.
 const APP_ATTRIBUTE = 'app:';
-const attributeOf = (slug: string): string => `${APP_ATTRIBUTE}${slug}`;
+const attributeOf = (slug: AppSlug): string => `${APP_ATTRIBUTE}${slug}`;
 
 type Row = Record<string, unknown> | undefined;
 

@@ -4,7 +4,8 @@
 import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
-import { Id, Slug, Time } from '../platform/name.ts';
+import { OrgId, ProjectId } from '../platform/ids.ts';
+import { AppSlug, Time } from '../platform/name.ts';
 import { type App, CONTROL_PLANE_SCOPES, isVisible, OPERATING_MODES } from './app.ts';
 import { compareVersions, VersionNumber, versionSortKey } from '../platform/version-number.ts';
 import { refuse } from './problems.ts';
@@ -15,8 +16,8 @@ export const ENTITLEMENTS_MAX = 200;
 const PINS_MAX = 20;
 const COUNT_MAX = 10_000;
 
-export const EntitlementParams = v.object({ project_id: Id, app_slug: Slug });
-export const OrgEntitlementParams = v.object({ org_id: Id, app_slug: Slug });
+export const EntitlementParams = v.object({ project_id: ProjectId, app_slug: AppSlug });
+export const OrgEntitlementParams = v.object({ org_id: OrgId, app_slug: AppSlug });
 
 const OperatingMode = v.picklist(OPERATING_MODES);
 const ControlPlaneScope = v.picklist(CONTROL_PLANE_SCOPES);
@@ -76,7 +77,7 @@ const Effective = v.object({
 export type Effective = v.InferOutput<typeof Effective>;
 
 export const EntitlementView = v.object({
-  app_slug: Slug,
+  app_slug: AppSlug,
   enabled: v.boolean(),
   policy_overrides: PolicyOverrides,
   /** What counts: of the app, the organisation and the project, what all allow. */
@@ -100,7 +101,7 @@ type Offer = Pick<App, 'operating_modes' | 'control_plane_scopes' | 'versions'>;
 /** An app as a place may see it: internal versions only where the place is of the publisher's organisation. */
 export function offerTo<A extends Offer & Pick<App, 'owner'>>(
   app: A | undefined,
-  orgId: string,
+  orgId: OrgId,
 ): A | undefined {
   if (!app || app.owner?.org_id === orgId) return app;
   const seen = Object.entries(app.versions).filter(([, entry]) => isVisible(entry, false));
@@ -131,7 +132,7 @@ function commonTo<T>(supported: T[], allowed: (T[] | undefined)[]): T[] {
   return supported.filter((each) => allowed.every((list) => list?.includes(each) ?? true));
 }
 
-function commonPins([first, ...others]: string[][]): string[] | null {
+function commonPins([first, ...others]: VersionNumber[][]): VersionNumber[] | null {
   return first?.filter((pin) => others.every((pins) => isPinned(pin, pins))) ?? null;
 }
 
@@ -141,7 +142,7 @@ function least(counts: (number | undefined)[]): number | null {
 }
 
 /** Whether pins let a version through, however either is spelled. */
-export function isPinned(version: string, pins: string[] | null): boolean {
+export function isPinned(version: VersionNumber, pins: VersionNumber[] | null): boolean {
   const sought = versionSortKey(version);
   return pins?.some((pin) => versionSortKey(pin) === sought) ?? true;
 }
@@ -170,7 +171,7 @@ export function planEntitlement(
   };
 }
 
-const withoutRepeats = (versions: string[]): string[] => [
+const withoutRepeats = (versions: VersionNumber[]): VersionNumber[] => [
   ...new Map(versions.map((version) => [versionSortKey(version), version])).values(),
 ];
 
@@ -201,7 +202,9 @@ function faultUnlessAny(
 ): InputFault[] {
   if (asked === undefined || asked.some(isOffered)) return [];
   const named = offered.slice(0, NAMED_MAX).join(', ') || 'none';
-  return [{ pointer: `${OVERRIDES}/${name}`, detail: `Expected at least one the app has: ${named}.` }];
+  return [
+    { pointer: `${OVERRIDES}/${name}`, detail: `Expected at least one that the app offers: ${named}.` },
+  ];
 }
 
 /** A project may only narrow what its organisation says. */
@@ -267,7 +270,7 @@ export function requireRoom(before: Entitlement | undefined, count: number): voi
 
 /** What counts in a place; nothing where nobody there has said anything. */
 export function viewEntitlement(
-  slug: string,
+  slug: AppSlug,
   offer: Offer | undefined,
   says: Says,
 ): EntitlementView | undefined {
@@ -289,7 +292,7 @@ export function viewEntitlement(
 
 /** As the organisation itself sees what it says. */
 export function viewOrgEntitlement(
-  slug: string,
+  slug: AppSlug,
   offer: Offer | undefined,
   org: Entitlement | undefined,
 ): EntitlementView | undefined {
@@ -298,21 +301,21 @@ export function viewOrgEntitlement(
 }
 
 /** The place is told beside it, by the row of the audit. */
-export const subjectOfEntitlement = (slug: string): string => `entitlement:${slug}`;
+export const subjectOfEntitlement = (slug: AppSlug): string => `entitlement:${slug}`;
 
 export const EntitlementChanged = event(
   'apps.entitlement.changed',
   1,
   v.object({
-    org_id: Id,
-    project_id: v.optional(Id),
-    app_slug: Slug,
+    org_id: OrgId,
+    project_id: v.optional(ProjectId),
+    app_slug: AppSlug,
     enabled: v.boolean(),
     policy_overrides: PolicyOverrides,
   }),
   (
-    slug: string,
-    place: { org_id: string; project_id?: string },
+    slug: AppSlug,
+    place: { org_id: OrgId; project_id?: ProjectId },
     { enabled, policy_overrides }: Entitlement,
   ) => ({ ...place, app_slug: slug, enabled, policy_overrides }),
 );

@@ -3,7 +3,8 @@
 import * as v from 'valibot';
 import { readItems } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
-import { compareVersions } from '../platform/version-number.ts';
+import type { AppSlug } from '../platform/name.ts';
+import { compareVersions, type VersionNumber } from '../platform/version-number.ts';
 import { App } from './app.ts';
 import { appKey, manifestKey, versionKey } from './keys.ts';
 import { refuse } from './problems.ts';
@@ -12,7 +13,7 @@ import { Version } from './version.ts';
 /** A manifest as it is kept; what is in it, the domain of manifests knows. */
 export type ManifestRow = object;
 
-export async function findApp(slug: string): Promise<App | undefined> {
+export async function findApp(slug: AppSlug): Promise<App | undefined> {
   return v.parse(v.optional(App), await readItem(appKey(slug)));
 }
 
@@ -23,8 +24,8 @@ export interface VersionInFull {
 
 /** An app, one of its versions and that one's manifest, by one request. */
 export async function findVersionInFull(
-  slug: string,
-  version: string,
+  slug: AppSlug,
+  version: VersionNumber,
 ): Promise<{ app?: App; found?: VersionInFull }> {
   const [app, ...rows] = await readItems([appKey(slug), ...keysOf(slug, version)]);
   return { app: v.parse(v.optional(App), app), found: parseInFull(rows) };
@@ -32,9 +33,9 @@ export async function findVersionInFull(
 
 /** The same for two versions. */
 export async function findTwoVersions(
-  slug: string,
-  one: string,
-  other: string,
+  slug: AppSlug,
+  one: VersionNumber,
+  other: VersionNumber,
 ): Promise<{ app?: App; one?: VersionInFull; other?: VersionInFull }> {
   // A batch may not name an item twice.
   const isSame = compareVersions(one, other) === 0;
@@ -47,7 +48,10 @@ export async function findTwoVersions(
   };
 }
 
-const keysOf = (slug: string, version: string) => [versionKey(slug, version), manifestKey(slug, version)];
+const keysOf = (slug: AppSlug, version: VersionNumber) => [
+  versionKey(slug, version),
+  manifestKey(slug, version),
+];
 
 function parseInFull([row, manifest]: (Record<string, unknown> | undefined)[]): VersionInFull | undefined {
   if (!row) return undefined;

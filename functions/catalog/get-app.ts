@@ -4,7 +4,7 @@ import { findApp } from './find-version.ts';
 import { refuse } from './problems.ts';
 
 export const getApp = query(
-  { summary: 'An app of the catalogue', params: AppParams, reply: AppView, refusals: ['app.unknown'] },
+  { summary: 'Get an app of the catalogue', params: AppParams, reply: AppView, refusals: ['app.unknown'] },
   async (ctx, { params }) => {
     const app = await findApp(params.app_slug);
     const view = app && viewApp(app, isPublisher(ctx.grants, app));

@@ -6,7 +6,7 @@ import { refuse } from './problems.ts';
 
 export const getEntitlement = query(
   {
-    summary: 'What a project is entitled to of one app',
+    summary: 'Get the entitlement of a project to an app',
     params: EntitlementParams,
     reply: EntitlementView,
     refusals: ['app.unknown', 'entitlement.unknown'],

@@ -6,7 +6,7 @@ import { refuse } from './problems.ts';
 
 export const getOrgEntitlement = query(
   {
-    summary: 'What an organisation allows its projects of one app',
+    summary: 'Get the entitlement of an organisation to an app',
     params: OrgEntitlementParams,
     reply: EntitlementView,
     refusals: ['app.unknown', 'entitlement.unknown'],

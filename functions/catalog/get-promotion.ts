@@ -10,19 +10,19 @@ import { refuse } from './problems.ts';
 
 export const getPromotion = query(
   {
-    summary: 'Where the promotion of a version stands, and what it waits for',
+    summary: 'Get the promotion of a version: its progress and what it is waiting for',
     params: VersionParams,
     reply: VersionPromotionView,
     refusals: ['promotion.unknown'],
   },
   async (ctx, { params }) => {
-    const { version, promotion } = await findReleaseAtOnce(params);
+    const { version, promotion, instance_count } = await findReleaseAtOnce(params);
     // Whether there is such a version is nothing to anybody else.
     if (!version || !promotion || !isPublisher(ctx.grants, version)) throw refuse('promotion.unknown');
     const ofPlatform = judge(ctx.grants, 'apps.catalog.publish', {}) === 'allowed';
     return viewPromotion(
       promotion,
-      { ...version, kind: versionKind, path: pathOfVersion(version) },
+      { status: version.status, instance_count, kind: versionKind, path: pathOfVersion(version) },
       ofPlatform,
     );
   },

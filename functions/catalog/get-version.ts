@@ -4,7 +4,7 @@ import { findVersionInFull } from './find-version.ts';
 
 export const getVersion = query(
   {
-    summary: 'A version of an app, with its manifest',
+    summary: 'Get a version of an app, with its manifest',
     params: VersionParams,
     reply: VersionInFullView,
     refusals: ['app.unknown', 'version.unknown'],

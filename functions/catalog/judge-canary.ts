@@ -2,6 +2,8 @@ import { InstanceFailed, type InstanceRunning } from '../instances/instance-even
 import { commitDecision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
+import type { AppSlug } from '../platform/name.ts';
+import type { VersionNumber } from '../platform/version-number.ts';
 import { describeTally, isFailing, isTried } from '../promotion/canary-guard.ts';
 import { decideMove } from './decide-move.ts';
 import { rollBack } from '../promotion/promotion-steps.ts';
@@ -27,17 +29,19 @@ export async function observeInstance(
 const GUARD = { kind: 'platform', id: 'canary-guard' } as const;
 
 /** Takes a canary back to staged when too many of its instances fail, whether or not its promotion still runs. */
-export async function judgeCanary(ctx: Context, named: { app_slug: string; version: string }): Promise<void> {
+export async function judgeCanary(
+  ctx: Context,
+  named: { app_slug: AppSlug; version: VersionNumber },
+): Promise<void> {
   await commitDecision(ctx, 'catalog.version.roll_back', async () => {
-    const { app, version, promotion } = await findAnyRelease(named);
+    const { app, version, promotion, instance_count } = await findAnyRelease(named);
     if (!app || version?.status !== 'canary' || !isTried(promotion?.canary)) return undefined;
     if (!isFailing(promotion.canary, promotion)) return undefined;
-    const reason = `Too many instances fail: ${describeTally(promotion.canary, promotion)}.`;
+    const reason = `Too many instances failed: ${describeTally(promotion.canary, promotion)}.`;
     const error = { code: 'canary.failing', detail: reason };
     const after = rollBack(promotion, ctx.now(), error);
-    const { decision } = decideMove({ app, version, promotion }, { to: 'staged' }, after, ctx.now(), {
-      reason,
-    });
+    const release = { app, version, promotion, instance_count };
+    const { decision } = decideMove(release, { to: 'staged' }, after, ctx.now(), { reason });
     return { ...decision, actor: GUARD, reason };
   });
 }

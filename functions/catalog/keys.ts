@@ -2,7 +2,9 @@
 // and no others.
 
 import type { Key } from '../platform/data/table.ts';
-import { versionSortKey } from '../platform/version-number.ts';
+import type { PlaceId } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
+import { type VersionNumber, versionSortKey } from '../platform/version-number.ts';
 
 /** Every app stands in one partition, so that all of them are one consistent read. */
 export const CATALOG_PARTITION = 'CATALOG';
@@ -16,25 +18,31 @@ export const ENTITLEMENT_PARTITIONS = 'ENTITLEMENTS#*';
 export const APP_ROWS = 'APP#';
 export const VERSION_ROWS = 'VERSION#';
 
-export const appKey = (slug: string): Key => ({ pk: CATALOG_PARTITION, sk: `${APP_ROWS}${slug}` });
+export const appKey = (slug: AppSlug): Key => ({ pk: CATALOG_PARTITION, sk: `${APP_ROWS}${slug}` });
 
 /** Counts the changes of the partition above: who remembers the apps at a number knows whether they still hold. */
 export const catalogHeadKey = (): Key => ({ pk: CATALOG_PARTITION, sk: 'HEAD' });
 
-export const appPartition = (slug: string): string => `APP#${slug}`;
+export const appPartition = (slug: AppSlug): string => `APP#${slug}`;
 
-export const versionKey = (slug: string, version: string): Key => ({
+export const versionKey = (slug: AppSlug, version: VersionNumber): Key => ({
   pk: appPartition(slug),
   sk: `${VERSION_ROWS}${versionSortKey(version)}`,
 });
+/** How many instances use a version. */
+export const versionCounterKey = (slug: AppSlug, version: VersionNumber): Key => ({
+  pk: `COUNTER#version#${slug}#${versionSortKey(version)}`,
+  sk: 'INSTANCES',
+});
+
 /** Apart from the version, which is written often and listed: a manifest is large and is written once. */
-export const manifestKey = (slug: string, version: string): Key => ({
+export const manifestKey = (slug: AppSlug, version: VersionNumber): Key => ({
   pk: appPartition(slug),
   sk: `MANIFEST#${versionSortKey(version)}`,
 });
 
 /** All entitlements of a project, or of an organisation, are one item: one read tells what its people may launch. */
-export const entitlementsKey = (placeId: string): Key => ({
+export const entitlementsKey = (placeId: PlaceId): Key => ({
   pk: `ENTITLEMENTS#${placeId}`,
   sk: 'ENTITLEMENTS',
 });

@@ -5,7 +5,8 @@ import * as v from 'valibot';
 import { type App, AppView, viewApp } from './app.ts';
 import { isInCanary } from './canary.ts';
 import { type Effective, effectiveOf, isPinned, offerTo, type Says } from './entitlement.ts';
-import { compareVersions } from '../platform/version-number.ts';
+import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
+import { compareVersions, type VersionNumber } from '../platform/version-number.ts';
 
 const REASONS = [
   'project.archived',
@@ -33,7 +34,7 @@ export const ProjectAppView = v.object({
   entitled: v.boolean(),
   launchable: v.boolean(),
   /** What a launch takes when nobody says otherwise. */
-  launch_version: v.nullable(v.string()),
+  launch_version: v.nullable(textOf<VersionNumber>()),
   /** Why it cannot be launched: everything that stands in the way. */
   reasons: v.array(Reason),
 });
@@ -45,8 +46,8 @@ export const ProjectAppPage = v.object({
 });
 
 export interface Launcher {
-  id: string;
-  org_id: string;
+  id: ProjectId;
+  org_id: OrgId;
   status: 'active' | 'archived';
 }
 
@@ -85,8 +86,8 @@ function judgeLaunch(offer: App, project: Launcher, says: Says): Verdict {
 }
 
 /** What the project could launch if nothing were pinned: what is in canary for it, newest first, then the active one. */
-function openVersions({ slug, versions }: App, projectId: string): string[] {
-  const of = (status: 'canary' | 'active'): string[] =>
+function openVersions({ slug, versions }: App, projectId: ProjectId): VersionNumber[] {
+  const of = (status: 'canary' | 'active'): VersionNumber[] =>
     Object.keys(versions)
       .filter((version) => versions[version]?.status === status)
       .sort((a, b) => compareVersions(b, a));
@@ -100,7 +101,7 @@ function openVersions({ slug, versions }: App, projectId: string): string[] {
 const ARCHIVED: Reason = {
   code: 'project.archived',
   detail: 'The project is archived.',
-  hint: 'Ask a project admin to bring it back.',
+  hint: 'Ask a project admin to unarchive the project.',
 };
 
 function reasonsNotEntitled({ org, own }: Says): Reason[] {
@@ -108,45 +109,46 @@ function reasonsNotEntitled({ org, own }: Says): Reason[] {
   if (!org && !own)
     reasons.push({
       code: 'entitlement.missing',
-      detail: 'Neither the project nor its organisation is entitled to the app.',
-      hint: 'Ask a project admin to enable it for the project.',
+      detail: 'The app is not entitled in this project.',
+      hint: 'Ask a project admin to enable the app for the project.',
     });
   if (org && !org.enabled)
     reasons.push({
       code: 'entitlement.org_disabled',
       detail: 'The organisation has disabled the app.',
-      hint: 'Ask an organisation admin to enable it.',
+      hint: 'Ask an organisation admin to enable the app.',
     });
   if (own && !own.enabled)
     reasons.push({
       code: 'entitlement.disabled',
       detail: 'The project has disabled the app.',
-      hint: 'Ask a project admin to enable it.',
+      hint: 'Ask a project admin to enable the app.',
     });
   return reasons;
 }
 
-function reasonWithoutVersion(open: string[], { version_pins }: Effective): Reason {
+function reasonWithoutVersion(open: VersionNumber[], { version_pins }: Effective): Reason {
   if (version_pins === null || open.length === 0)
     return {
       code: 'version.none_active',
       detail: 'No version of the app is active.',
-      hint: 'Ask its publisher to have one promoted.',
+      hint: 'Ask the publisher to promote a version.',
     };
-  const pinned = version_pins.join(', ') || 'none, as project and organisation pin different ones';
+  const pinned =
+    version_pins.join(', ') || 'none, because the project and the organisation pin different versions';
   return {
     code: 'version.pinned_unavailable',
-    detail: `Launchable is ${open.join(', ')}; the versions pinned are ${pinned}.`,
+    detail: `No launchable version is pinned. Launchable: ${open.join(', ')}. Pinned: ${pinned}.`,
     hint: 'Ask a project admin to change the version pins.',
   };
 }
 
-function reasonUntrusted({ versions }: App, version: string): Reason {
+function reasonUntrusted({ versions }: App, version: VersionNumber): Reason {
   const lost = Object.entries(versions[version]?.untrusted ?? {});
   return {
     code: 'artifact.untrusted',
-    detail: `Version ${version} is not launched: ${lost.map(([name, state]) => `its artifact “${name}” is ${state}`).join(', ')}.`,
-    hint: 'Ask its publisher to have the artifact verified again, or to publish a version with another.',
+    detail: `Version ${version} cannot be launched: ${lost.map(([name, state]) => `its artifact “${name}” is ${state}`).join(', ')}.`,
+    hint: 'Ask the publisher to verify the artifact again, or to publish a version with another artifact.',
   };
 }
 
@@ -168,7 +170,7 @@ function reasonsOfPolicy(offer: App, effective: Effective): Reason[] {
     reasons.push({
       code: 'entitlement.no_instances',
       detail: 'The entitlement allows no instances.',
-      hint: 'Ask a project admin to raise the number of instances.',
+      hint: 'Ask a project admin to raise the maximum number of instances.',
     });
   return reasons;
 }

@@ -8,7 +8,7 @@ import { pageBySlug } from './slug-page.ts';
 
 export const listApps = query(
   {
-    summary: 'The catalogue: every app, whoever may launch it',
+    summary: 'List every app of the catalogue',
     query: v.strictObject({ ...PageQuery, ...AppFilterQuery }),
     reply: AppPage,
   },

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { Id } from '../platform/name.ts';
+import { ProjectId } from '../platform/ids.ts';
 import { PageQuery } from '../platform/page.ts';
 import { EntitlementPage, offerTo, viewEntitlement } from './entitlement.ts';
 import { readCatalogSays } from './entitlement-store.ts';
@@ -9,8 +9,8 @@ import { pageBySlug } from './slug-page.ts';
 
 export const listEntitlements = query(
   {
-    summary: 'What a project is entitled to, by its own say or its organisation’s',
-    params: v.object({ project_id: Id }),
+    summary: 'List the entitlements of a project, its own and those of its organisation',
+    params: v.object({ project_id: ProjectId }),
     query: v.strictObject(PageQuery),
     reply: EntitlementPage,
   },

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { orgOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { Id } from '../platform/name.ts';
+import { OrgId } from '../platform/ids.ts';
 import { PageQuery } from '../platform/page.ts';
 import { EntitlementPage, offerTo, viewOrgEntitlement } from './entitlement.ts';
 import { readCatalogSays } from './entitlement-store.ts';
@@ -9,8 +9,8 @@ import { pageBySlug } from './slug-page.ts';
 
 export const listOrgEntitlements = query(
   {
-    summary: 'What an organisation allows its projects, unless they narrow it',
-    params: v.object({ org_id: Id }),
+    summary: 'List the entitlements of an organisation, which its projects can narrow',
+    params: v.object({ org_id: OrgId }),
     query: v.strictObject(PageQuery),
     reply: EntitlementPage,
   },

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
-import { Id } from '../platform/name.ts';
+import { ProjectId } from '../platform/ids.ts';
 import { PageQuery } from '../platform/page.ts';
 import { AppFilterQuery, matcherOf } from './app-filter.ts';
 import { readCatalogSays } from './entitlement-store.ts';
@@ -10,8 +10,8 @@ import { pageBySlug } from './slug-page.ts';
 
 export const listProjectApps = query(
   {
-    summary: 'What a project may launch, and what stands in the way of the rest',
-    params: v.object({ project_id: Id }),
+    summary: 'List the apps a project can launch, and why it cannot launch the others',
+    params: v.object({ project_id: ProjectId }),
     query: v.strictObject({
       ...PageQuery,
       ...AppFilterQuery,

@@ -2,15 +2,19 @@ import { type Problems, refusing } from '../platform/errors.ts';
 import { promotionProblems } from '../promotion/problems.ts';
 
 export const catalogProblems = {
-  'app.unknown': { status: 404, retryable: false, title: 'No such app' },
+  'app.unknown': { status: 404, retryable: false, title: 'The app was not found' },
   'app.slug_taken': { status: 409, retryable: false, title: 'The slug belongs to another project' },
-  'app.backend_fixed': { status: 409, retryable: false, title: 'An app keeps its runtime backend' },
+  'app.backend_fixed': {
+    status: 409,
+    retryable: false,
+    title: 'The runtime backend of an app cannot be changed',
+  },
   'app.too_many': { status: 409, retryable: false, title: 'The catalogue is full' },
   'app.too_many_versions': { status: 409, retryable: false, title: 'The app has too many versions' },
   'manifest.invalid': { status: 400, retryable: false, title: 'The manifest is not valid' },
   'manifest.malformed': { status: 400, retryable: false, title: 'The manifest is neither JSON nor YAML' },
-  'version.unknown': { status: 404, retryable: false, title: 'No such version' },
-  'version.exists': { status: 409, retryable: false, title: 'The version exists and has left draft' },
+  'version.unknown': { status: 404, retryable: false, title: 'The version was not found' },
+  'version.exists': { status: 409, retryable: false, title: 'The version exists and is no longer a draft' },
   'version.wrong_status': {
     status: 409,
     retryable: false,
@@ -20,15 +24,15 @@ export const catalogProblems = {
   'version.artifacts_unready': {
     status: 409,
     retryable: false,
-    title: 'The version would outrank its artifacts',
+    title: 'The artifacts of the version are not ready for this status',
   },
-  'entitlement.unknown': { status: 404, retryable: false, title: 'Nobody here has decided about the app' },
+  'entitlement.unknown': { status: 404, retryable: false, title: 'There is no entitlement for this app' },
   'entitlement.wider_than_org': {
     status: 409,
     retryable: false,
-    title: 'The organisation allows less than this',
+    title: 'The entitlement exceeds what the organisation allows',
   },
-  'entitlement.too_many': { status: 409, retryable: false, title: 'Too many apps have entitlements here' },
+  'entitlement.too_many': { status: 409, retryable: false, title: 'There are too many entitlements' },
 } as const satisfies Problems;
 
 export const refuse = refusing({ ...promotionProblems, ...catalogProblems });

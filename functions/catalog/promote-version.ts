@@ -7,7 +7,7 @@ import { VersionParams } from './version.ts';
 
 export const promoteVersion = command(
   {
-    summary: 'Take a version on to staged, canary or active, through every gate on the way',
+    summary: 'Promote a version to staged, canary or active, through every gate on the way',
     action: 'catalog.version.promote',
     params: VersionParams,
     body: PromoteVersion,

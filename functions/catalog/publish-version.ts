@@ -7,7 +7,7 @@ import { VersionParams } from './version.ts';
 
 export const publishVersion = command(
   {
-    summary: 'Promote a version until it is active; no gate is skipped',
+    summary: 'Promote a version to active, through every gate on the way',
     action: 'catalog.version.publish',
     params: VersionParams,
     body: PublishVersion,

@@ -20,7 +20,7 @@ import { refuse } from './problems.ts';
 
 export const putEntitlement = command(
   {
-    summary: 'Enable or disable an app for a project, and narrow how it may be launched',
+    summary: 'Enable or disable an app for a project, and restrict how it may be launched',
     action: 'catalog.entitlement.put',
     params: EntitlementParams,
     body: PutEntitlement,

@@ -19,7 +19,7 @@ import { refuse } from './problems.ts';
 
 export const putOrgEntitlement = command(
   {
-    summary: 'Allow or forbid the projects of an organisation an app, and say how it may be launched',
+    summary: 'Enable or disable an app for an organisation, and restrict how it may be launched',
     action: 'catalog.org_entitlement.put',
     params: OrgEntitlementParams,
     body: PutEntitlement,

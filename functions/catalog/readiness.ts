@@ -2,6 +2,8 @@
 // AWS.
 
 import * as v from 'valibot';
+import { type ArtifactId, textOf } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
 import { type Status, STATUSES } from '../promotion/status.ts';
 import { artifactIdOf } from './artifact-id.ts';
 import type { ExpectedArtifact, Version } from './version.ts';
@@ -9,7 +11,7 @@ import { refuse } from './problems.ts';
 
 /** A registered artifact, as far as versions ask. */
 export const ArtifactState = v.object({
-  app_slug: v.string(),
+  app_slug: textOf<AppSlug>(),
   lifecycle_state: v.picklist(STATUSES),
   trust_state: v.picklist(['unverified', 'verified', 'revoked']),
 });
@@ -28,7 +30,7 @@ export type Rank = keyof typeof SUFFICIENT;
 export function boundIdOf(
   { version }: Pick<Version, 'version'>,
   { name, variant, repository, digest }: ExpectedArtifact,
-): string | undefined {
+): ArtifactId | undefined {
   if (repository === undefined || digest === undefined) return undefined;
   return artifactIdOf({ repository, app_version: version, artifact_name: name, variant, digest });
 }
@@ -54,7 +56,7 @@ function refuseUnready(shortcomings: string[]): void {
 }
 
 function shortcomingOf(
-  slug: string,
+  slug: AppSlug,
   artifact: ExpectedArtifact,
   found: ArtifactState | undefined,
   to: Rank,

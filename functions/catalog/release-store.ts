@@ -1,59 +1,62 @@
 import * as v from 'valibot';
 import { requireThat, type Write } from '../platform/data/commit.ts';
+import { countIn } from '../platform/data/counters.ts';
 import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
+import type { AppSlug } from '../platform/name.ts';
+import type { VersionNumber } from '../platform/version-number.ts';
 import { promotionKey } from '../promotion/keys.ts';
-import type { Promotion } from '../promotion/promotion.ts';
 import { parsePromotion } from '../promotion/keep-promotion.ts';
 import { App } from './app.ts';
 import { artifactKey } from './artifact-id.ts';
 import type { Release } from './decide-move.ts';
-import { appKey, versionKey } from './keys.ts';
+import { appKey, versionCounterKey, versionKey } from './keys.ts';
 import { refuse } from './problems.ts';
 import { ArtifactState, boundIdOf, describeUnready, type Rank, SUFFICIENT } from './readiness.ts';
 import { Version } from './version.ts';
 import { subjectOfPromotion } from './version-promotion.ts';
 
+type FoundRelease = Partial<Pick<Release, 'app' | 'version'>> & Omit<Release, 'app' | 'version'>;
+
 interface Named {
-  app_slug: string;
-  version: string;
+  app_slug: AppSlug;
+  version: VersionNumber;
 }
 
 /** The version a path names, with its app and its last promotion, by one request, or the refusal. */
 export async function findRelease(named: Named): Promise<Release> {
-  const { app, version, promotion } = await findAnyRelease(named);
+  const { app, version, ...at } = await findAnyRelease(named);
   if (!app) throw refuse('app.unknown');
   if (!version) throw refuse('version.unknown');
-  return { app, version, promotion };
+  return { app, version, ...at };
 }
 
 /** The same, as far as it is there. */
-export async function findAnyRelease({ app_slug, version }: Named): Promise<Partial<Release>> {
+export async function findAnyRelease({ app_slug, version }: Named): Promise<FoundRelease> {
   const [app, ...rows] = await readItems([appKey(app_slug), ...keysOf(app_slug, version)]);
   return { app: v.parse(v.optional(App), app), ...parseRelease(rows) };
 }
 
 /** A version and its promotion at one moment: neither tells of a step the other has not made. */
-export async function findReleaseAtOnce({
-  app_slug,
-  version,
-}: Named): Promise<{ version?: Version; promotion?: Promotion }> {
+export async function findReleaseAtOnce({ app_slug, version }: Named): Promise<Omit<FoundRelease, 'app'>> {
   return parseRelease(await readItemsAtOnce(keysOf(app_slug, version)));
 }
 
-const keysOf = (slug: string, version: string) => [
+const keysOf = (slug: AppSlug, version: VersionNumber) => [
   versionKey(slug, version),
   promotionKey(subjectOfPromotion(slug, version)),
+  versionCounterKey(slug, version),
 ];
 
-const parseRelease = ([version, promotion]: unknown[]) => ({
+const parseRelease = ([version, promotion, counter]: unknown[]) => ({
   version: v.parse(v.optional(Version), version),
   promotion: parsePromotion(promotion),
+  instance_count: countIn(counter),
 });
 
 /** What a version's move depends on: its artifacts as they are, and another version of the app. */
 export async function findArtifactsOf(
   version: Version,
-  other: string | undefined,
+  other: VersionNumber | undefined,
 ): Promise<{ found: (ArtifactState | undefined)[]; other?: Version }> {
   const { app_slug, artifacts } = version;
   const ids = artifacts.map((artifact) => boundIdOf(version, artifact));

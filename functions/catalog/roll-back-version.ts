@@ -9,7 +9,7 @@ import { refuse } from './problems.ts';
 
 export const rollBackVersion = command(
   {
-    summary: 'Take a version in canary back to staged, at once',
+    summary: 'Roll a version in canary back to staged, immediately',
     action: 'catalog.version.roll_back',
     params: VersionParams,
     body: v.strictObject({ reason: Reason }),
@@ -21,7 +21,7 @@ export const rollBackVersion = command(
     // From draft a version is staged too, but not by this.
     if (release.version.status !== 'canary') {
       throw refuse('version.wrong_status', {
-        detail: `The version is ${release.version.status}; only one in canary can be rolled back.`,
+        detail: `The version is ${release.version.status}; only a version in canary can be rolled back.`,
       });
     }
     const promotion = release.promotion && rollBack(release.promotion, ctx.now());

@@ -1,5 +1,6 @@
 import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';
+import type { OperationId } from '../platform/ids.ts';
 import { auditPromotion } from '../promotion/kind.ts';
 import type { Subject } from '../promotion/promotion.ts';
 import { promotionSteps } from '../promotion/promotion-step.ts';
@@ -11,7 +12,7 @@ import { SmokeRequested, type VersionSubject } from './version-promotion.ts';
 
 interface SmokeStep {
   subject: Subject;
-  operation_id: string;
+  operation_id: OperationId;
   task_token: string;
 }
 

@@ -1,8 +1,9 @@
 // What writes apps and versions, for the catalogue and the domains whose changes an app's row tells too.
 
-import { change, putNew, replace, requireThat, sameAs, update, type Write } from '../platform/data/commit.ts';
+import { putNew, replace, requireThat, sameAs, update, type Write } from '../platform/data/commit.ts';
 import { type App, APPS_MAX } from './app.ts';
-import { appKey, catalogHeadKey, versionKey } from './keys.ts';
+import { requireNone } from '../platform/data/counters.ts';
+import { appKey, catalogHeadKey, versionCounterKey, versionKey } from './keys.ts';
 import { refuse } from './problems.ts';
 import type { Version } from './version.ts';
 
@@ -36,27 +37,15 @@ const countApp = (): Write =>
     refuse('app.too_many'),
   );
 
-/**
- * Writes what has changed of a version since it was read: its status, or a draft as a whole. How many instances use it
- * is not touched, and only its retirement asks for it: a launch that counts itself meanwhile disturbs nobody.
- */
-export function saveVersion(before: Version, after: Version): Write {
-  const { instance_count: _count, ...changed } = after;
+/** Puts the version's row in place of the one that was read: a change of its status, or of a draft. */
+export function saveVersion(before: Version, after: Version): Write[] {
+  const { app_slug, version } = after;
   const { status, manifest_digest } = before;
-  const unchanged = {
-    condition: '#status = :before_status AND #manifest_digest = :before_digest',
-    values: { ':before_status': status, ':before_digest': manifest_digest },
-  };
-  return change(
-    versionKey(after.app_slug, after.version),
-    changed,
-    after.status === 'retired'
-      ? {
-          condition: `${unchanged.condition} AND instance_count = :none`,
-          values: { ...unchanged.values, ':none': 0 },
-        }
-      : unchanged,
-  );
+  return [
+    replace({ ...versionKey(app_slug, version), ...after }, { status, manifest_digest }),
+    // Whoever launches it counts elsewhere and disturbs no other change.
+    ...(after.status === 'retired' ? [requireNone(versionCounterKey(app_slug, version))] : []),
+  ];
 }
 
 /** Holds a version to the status it was read with, where the change does not touch it. */

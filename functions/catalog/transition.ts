@@ -12,7 +12,7 @@ import {
   type TransitionEvents,
 } from '../promotion/status.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
-import { Slug, Time } from '../platform/name.ts';
+import { AppSlug, Time } from '../platform/name.ts';
 import { activeVersion, type App, type CanaryAudience, type VersionEntry } from './app.ts';
 import { subjectOfVersion, type Version } from './version.ts';
 import { VersionNumber } from '../platform/version-number.ts';
@@ -32,16 +32,18 @@ export interface Release {
   app: App;
   version: Version;
   promotion?: Promotion;
+  /** How many instances use it. */
+  instance_count: number;
 }
 
-export interface Moved extends Omit<Release, 'promotion'> {
+export interface Moved extends Pick<Release, 'app' | 'version'> {
   superseded?: { before: Version; after: Version };
 }
 
 /** The app and the version after the move, or the refusal of a move that is not drawn. */
-export function moveVersion({ app, version }: Release, move: VersionMove, now: Date): Moved {
+export function moveVersion({ app, version, instance_count }: Release, move: VersionMove, now: Date): Moved {
   requireFollowing(version, move.to);
-  if (move.to === 'retired') requireRetirable(version, now);
+  if (move.to === 'retired') requireRetirable(version, instance_count, now);
   const at = now.toISOString();
   const after: Version = { ...version, ...datesOf(move, now), status: move.to, updated_at: at };
   const superseded = move.to === 'active' ? supersede(app, move.supersedes, now) : undefined;
@@ -61,22 +63,23 @@ function requireFollowing({ status }: Version, to: Status): void {
 }
 
 /** Nobody may lose what they run: a version goes only after its grace period and its last instance. */
-function requireRetirable({ instance_count, retire_after }: Version, now: Date): void {
-  requireUnused({ instance_count });
+function requireRetirable({ retire_after }: Version, instances: number, now: Date): void {
+  requireUnused(instances);
   if (retire_after !== undefined && now < new Date(retire_after)) {
-    throw refuse('version.wrong_status', { detail: `Its grace period lasts until ${retire_after}.` });
+    throw refuse('version.wrong_status', { detail: `The grace period lasts until ${retire_after}.` });
   }
 }
 
-export function requireUnused({ instance_count }: Pick<Version, 'instance_count'>): void {
-  if (instance_count === 0) return;
-  const detail = instance_count === 1 ? 'One instance uses it.' : `${instance_count} instances use it.`;
+export function requireUnused(instances: number): void {
+  if (instances === 0) return;
+  const detail =
+    instances === 1 ? 'One instance uses the version.' : `${instances} instances use the version.`;
   throw refuse('version.in_use', { detail });
 }
 
 function supersede(app: App, before: Version | undefined, now: Date): Moved['superseded'] {
   if (activeVersion(app) !== before?.version)
-    throw new Error(`${app.slug} has another active version than was read.`);
+    throw new Error(`The active version of ${app.slug} is not the one that was read.`);
   if (!before) return undefined;
   requireFollowing(before, 'deprecated');
   const dates = datesOf({ to: 'deprecated', graceSeconds: GRACE_SECONDS_DEFAULT }, now);
@@ -104,7 +107,7 @@ export function auditVersionMove(before: Version, after: Version) {
 }
 
 const Data = v.object({
-  app_slug: Slug,
+  app_slug: AppSlug,
   app_version: VersionNumber,
   status: v.picklist(STATUSES),
   previous_status: v.picklist(STATUSES),

@@ -1,5 +1,7 @@
 import type { Decision } from '../platform/data/change.ts';
 import { Conflict, type Write } from '../platform/data/commit.ts';
+import type { AppSlug } from '../platform/name.ts';
+import type { VersionNumber } from '../platform/version-number.ts';
 import { CANARY_DEFAULTS, isTried } from '../promotion/canary-guard.ts';
 import type { Kind, Promotable } from '../promotion/kind.ts';
 import type { Promotion, Target } from '../promotion/promotion.ts';
@@ -42,15 +44,15 @@ export const versionKind: Kind<VersionSubject> = {
 };
 
 export async function findPromotableVersion(named: {
-  app_slug: string;
-  version: string;
+  app_slug: AppSlug;
+  version: VersionNumber;
 }): Promise<Promotable> {
   return promotableVersion(await findRelease(named));
 }
 
 export function promotableVersion(release: Release): Promotable {
-  const { app, version, promotion } = release;
-  const { status, retire_after, instance_count } = version;
+  const { app, version, promotion, instance_count } = release;
+  const { status, retire_after } = version;
   return {
     kind: versionKind,
     subject: subjectOfPromotion(app.slug, version.version),
@@ -60,16 +62,16 @@ export function promotableVersion(release: Release): Promotable {
     instance_count,
     place: placeOfApp(app),
     path: pathOfVersion(version),
-    hold: (planned) => [requireStatus(version), ...holdArtifacts(version, planned)],
+    hold: (planned) => [requireStatus(version), ...holdArtifacts(release, planned)],
     move: (to, after, now) => decideTransition(release, to, after, now),
   };
 }
 
 /** What holds of its artifacts is a condition only: they need not be read. */
-function holdArtifacts(version: Version, planned: Promotion): Write[] {
+function holdArtifacts({ version, instance_count }: Release, planned: Promotion): Write[] {
   const rank = firstRankOf(planned);
   if (!rank) {
-    requireUnused(version);
+    requireUnused(instance_count);
     return [];
   }
   requireBound(version);
@@ -80,7 +82,7 @@ function holdArtifacts(version: Version, planned: Promotion): Write[] {
 function requireGates({ gates }: Promotion, to: Target): void {
   if (to !== 'staged') return;
   if (gates.lint?.verdict !== 'passed')
-    throw refuse('manifest.invalid', { detail: 'The manifest did not pass its check.' });
+    throw refuse('manifest.invalid', { detail: 'The manifest did not pass validation.' });
   if (gates.smoke?.verdict !== 'passed')
     throw refuse('promotion.not_waiting', { detail: 'The smoke run has not passed.' });
 }
@@ -96,7 +98,7 @@ async function decideTransition(
   const active = to === 'active' ? activeVersion(app) : undefined;
   const { found, other } = await findArtifactsOf(version, active);
   if (active !== undefined && other?.status !== 'active')
-    throw new Conflict('Another version is active than the app said.');
+    throw new Conflict('The active version changed after the app was read.');
   requireReady(version, found, to);
   const { decision } = decideMove(release, moveTo(to, after, other), after, now);
   return { ...decision, writes: [...decision.writes, ...requireArtifacts(version, to)] };

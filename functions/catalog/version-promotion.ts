@@ -2,7 +2,8 @@
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';
-import { Slug } from '../platform/name.ts';
+import { textOf } from '../platform/ids.ts';
+import { AppSlug } from '../platform/name.ts';
 import { VersionNumber, versionSortKey } from '../platform/version-number.ts';
 import { AskedAudience, BakeSeconds, FailurePercentMax, InstancesMin } from '../promotion/canary-guard.ts';
 import {
@@ -22,13 +23,13 @@ import { STATUSES } from '../promotion/status.ts';
 export const VersionSubject = v.object({
   kind: v.literal('version'),
   id: v.string(),
-  app_slug: v.string(),
-  version: v.string(),
+  app_slug: textOf<AppSlug>(),
+  version: textOf<VersionNumber>(),
 });
 export type VersionSubject = v.InferOutput<typeof VersionSubject>;
 
 /** Two spellings of one version are one subject. */
-export const subjectOfPromotion = (app_slug: string, version: string): VersionSubject => ({
+export const subjectOfPromotion = (app_slug: AppSlug, version: VersionNumber): VersionSubject => ({
   kind: 'version',
   id: `${app_slug}#${versionSortKey(version)}`,
   app_slug,
@@ -59,13 +60,13 @@ export const PROMOTION_REFUSALS = [
 
 export const VersionPromotionView = v.object({
   ...PromotionView,
-  app_slug: v.string(),
-  version: v.string(),
+  app_slug: textOf<AppSlug>(),
+  version: textOf<VersionNumber>(),
   version_status: v.picklist(STATUSES),
   canary: v.optional(CanaryView),
 });
 
-const Data = v.object({ ...PromotionData.entries, app_slug: Slug, app_version: VersionNumber });
+const Data = v.object({ ...PromotionData.entries, app_slug: AppSlug, app_version: VersionNumber });
 
 export const namesOfVersion = ({ app_slug, version }: VersionSubject) => ({ app_slug, app_version: version });
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type PageAsked } from '../platform/data/rows.ts';
 import { queryPage } from '../platform/data/table.ts';
+import type { AppSlug } from '../platform/name.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
 import { VERSIONS_MAX } from './app.ts';
 import { appPartition, VERSION_ROWS, versionKey } from './keys.ts';
@@ -13,7 +14,7 @@ const POSITION = new RegExp(`^${VERSION_ROWS}\\d{9}(?:\\.\\d{9}){3}-[~ 0-9A-Za-z
  * full, and its end says nothing of versions that were left out of it.
  */
 export async function listVersionsOf(
-  slug: string,
+  slug: AppSlug,
   isShown: (version: Version) => boolean,
   { limit, cursor }: PageAsked,
 ): Promise<PageOf<Version>> {

@@ -1,14 +1,15 @@
 // A version of an app. Its status also stands in the app's row; both are only ever written together.
 
 import * as v from 'valibot';
-import { Slug } from '../platform/name.ts';
+import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
+import { AppSlug } from '../platform/name.ts';
 import type { Grant } from '../platform/permissions.ts';
 import { type App, isPublisher, isVisible, viewApp } from './app.ts';
 import { STATUSES } from '../promotion/status.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { refuse } from './problems.ts';
 
-export const VersionParams = v.object({ app_slug: Slug, version: VersionNumber });
+export const VersionParams = v.object({ app_slug: AppSlug, version: VersionNumber });
 export const TwoVersionsParams = v.object({ ...VersionParams.entries, other_version: VersionNumber });
 
 /** What the manifest expects to find registered; a digest binds it. */
@@ -22,18 +23,16 @@ export const ExpectedArtifact = v.object({
 export type ExpectedArtifact = v.InferOutput<typeof ExpectedArtifact>;
 
 export const Version = v.object({
-  app_slug: v.string(),
-  version: v.string(),
+  app_slug: textOf<AppSlug>(),
+  version: textOf<VersionNumber>(),
   status: v.picklist(STATUSES),
   internal: v.boolean(),
   /** The app's, which never changes: so a list of versions knows whose they are without reading the app. */
-  owner: v.optional(v.object({ org_id: v.string(), project_id: v.string() })),
+  owner: v.optional(v.object({ org_id: textOf<OrgId>(), project_id: textOf<ProjectId>() })),
   artifacts: v.array(ExpectedArtifact),
   release_notes: v.string(),
   /** Over the canonical manifest: two with the same digest say the same. */
   manifest_digest: v.string(),
-  /** How many instances use it. Whatever runs counts itself here as it starts and ends. */
-  instance_count: v.number(),
   registered_by: v.string(),
   created_at: v.string(),
   updated_at: v.string(),
@@ -45,8 +44,8 @@ export const Version = v.object({
 });
 export type Version = v.InferOutput<typeof Version>;
 
-/** How many instances use it, and who registered it, is nothing to other projects. */
-export const VersionView = v.omit(Version, ['owner', 'instance_count', 'registered_by']);
+/** Who registered it is nothing to other projects. */
+export const VersionView = v.omit(Version, ['owner', 'registered_by']);
 export type VersionView = v.InferOutput<typeof VersionView>;
 
 /** Where the schema of manifests is served. */
@@ -55,7 +54,7 @@ export const MANIFEST_SCHEMA_PATH = '/api/v1/schemas/app-manifest/v1';
 /** However it was spelled when it was sent, it comes back in one way. */
 export const ManifestView = v.pipe(
   v.looseObject({}),
-  v.description(`The manifest, in the canonical spelling of ${MANIFEST_SCHEMA_PATH}.`),
+  v.description(`The manifest, in the canonical form of ${MANIFEST_SCHEMA_PATH}.`),
 );
 
 export const VersionInFullView = v.object({ ...VersionView.entries, manifest: ManifestView });
@@ -63,7 +62,7 @@ export const VersionInFullView = v.object({ ...VersionView.entries, manifest: Ma
 export const VersionPage = v.object({ items: v.array(VersionView), next_cursor: v.nullable(v.string()) });
 
 export function viewVersion(version: Version): VersionView {
-  const { owner: _owner, instance_count: _count, registered_by: _by, ...view } = version;
+  const { owner: _owner, registered_by: _by, ...view } = version;
   return view;
 }
 
@@ -84,4 +83,5 @@ export const pathOfVersion = ({ app_slug, version }: Pick<Version, 'app_slug' | 
   `/api/v1/apps/catalog/${app_slug}/versions/${encodeURIComponent(version)}`;
 
 /** As the audit names it. */
-export const subjectOfVersion = (slug: string, version: string): string => `app_version:${slug}@${version}`;
+export const subjectOfVersion = (slug: AppSlug, version: VersionNumber): string =>
+  `app_version:${slug}@${version}`;

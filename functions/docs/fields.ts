@@ -47,7 +47,7 @@ export function rulesOf(schema: Schema): string[] {
     span(minItems, maxItems, 'items'),
     minProperties !== undefined && `at least ${minProperties} of its members`,
     schema.pattern && `matches ${schema.pattern}`,
-    schema.default !== undefined && `${JSON.stringify(schema.default)} when left out`,
+    schema.default !== undefined && `${JSON.stringify(schema.default)} if omitted`,
     schema.additionalProperties === false && schema.properties && 'no other members',
   ].filter((rule) => typeof rule === 'string');
 }

@@ -11,7 +11,7 @@ const Asyncapi = v.looseObject({
 });
 
 export const getAsyncapi = query(
-  { summary: 'Describe the events of the platform as an AsyncAPI document', reply: Asyncapi },
+  { summary: 'Get the AsyncAPI document of the platform’s events', reply: Asyncapi },
   () => {
     const text = asyncapiText();
     const digest = createHash('sha256').update(text).digest('base64url');

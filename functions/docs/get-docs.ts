@@ -18,7 +18,7 @@ const HEADERS = {
 let page: string | undefined;
 
 export const getDocs = query(
-  { summary: 'Describe this API as a page to read', media: 'text/html; charset=utf-8' },
+  { summary: 'Get the documentation of this API as a web page', media: 'text/html; charset=utf-8' },
   () => {
     page ??= renderPage(JSON.parse(openapiText()) as OpenapiDocument);
     return document(page, HEADERS);

@@ -14,7 +14,7 @@ const digest = createHash('sha256').update(text).digest('base64url');
 
 export const getManifestSchema = query(
   {
-    summary: 'The JSON Schema of app manifests, for editors and for checks before sending',
+    summary: 'Get the JSON Schema of app manifests, for editors and for checks before submission',
     reply: JsonSchema,
     media: 'application/schema+json',
   },

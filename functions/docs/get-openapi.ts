@@ -10,11 +10,8 @@ const Openapi = v.looseObject({
   paths: v.record(v.string(), v.unknown()),
 });
 
-export const getOpenapi = query(
-  { summary: 'Describe this API as an OpenAPI document', reply: Openapi },
-  () => {
-    const text = openapiText();
-    const digest = createHash('sha256').update(text).digest('base64url');
-    return document(text, { ...CACHED, etag: `"${digest}"` });
-  },
-);
+export const getOpenapi = query({ summary: 'Get the OpenAPI document of this API', reply: Openapi }, () => {
+  const text = openapiText();
+  const digest = createHash('sha256').update(text).digest('base64url');
+  return document(text, { ...CACHED, etag: `"${digest}"` });
+});

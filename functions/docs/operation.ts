@@ -31,7 +31,7 @@ export function renderOperation(
 
 function who(permission: string): Markup {
   if (permission === 'public') return html`Open to anyone.`;
-  if (permission === 'signed_in') return html`For whoever holds a valid token.`;
+  if (permission === 'signed_in') return html`Needs a valid token.`;
   if (permission === 'iam')
     return html`For the platform team: sign the request with AWS credentials (Signature Version 4).`;
   return html`Needs the permission <code>${permission}</code>.`;
@@ -56,8 +56,7 @@ function renderBody(document: OpenapiDocument, { requestBody }: Operation): Mark
   const [media] = Object.values(requestBody?.content ?? {});
   if (!requestBody || !media) return undefined;
   // Whatever it is sent as, it says the same.
-  const note =
-    Object.keys(requestBody.content).join(' or ') + (requestBody.required ? '' : '; may be left out');
+  const note = Object.keys(requestBody.content).join(' or ') + (requestBody.required ? '' : '; optional');
   const known = resolve<Schema>(document, media.schema);
   const alternatives = (known.anyOf ?? [known]).map((each, index) => renderSent(document, each, index > 0));
   return html`<h4>Body</h4>
@@ -96,7 +95,7 @@ function renderSuccess(document: OpenapiDocument, status: string, answer: Answer
   // Of an answer one wants to know what it is, not what would have been refused.
   const rows = (content ? fieldsOf(document, content.schema) : []).map((field) => ({
     name: field.path,
-    mark: !field.isRequired && 'not always',
+    mark: !field.isRequired && 'not always present',
     type: field.type,
     notes: [field.schema.description, ...valuesOf(field.schema)],
   }));

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Clock } from '../platform/clock.ts';
 import { authorizationCache } from '../platform/auth/authorization-cache.ts';
 import { serviceAccountKey, userKey } from '../platform/data/keys.ts';
+import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
 import { type Grant, judge, type Place, ROLES, type Role } from '../platform/permissions.ts';
 import type { Key } from '../platform/data/table.ts';
 import type { Follower } from './gather-audience.ts';
@@ -12,11 +13,13 @@ const KEYS_MAX = 100;
 
 const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
 const User = v.object({
-  grants: v.array(v.object({ role: RoleName, org_id: v.string(), project_id: v.optional(v.string()) })),
+  grants: v.array(
+    v.object({ role: RoleName, org_id: textOf<OrgId>(), project_id: v.optional(textOf<ProjectId>()) }),
+  ),
 });
 const ServiceAccount = v.object({
-  project_id: v.string(),
-  org_id: v.string(),
+  project_id: textOf<ProjectId>(),
+  org_id: textOf<OrgId>(),
   role: RoleName,
   status: v.literal('active'),
 });

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { dynamo } from '../platform/clients.ts';
 import { auditKey, auditMonth } from '../platform/data/keys.ts';
 import { controlTable } from '../platform/data/table.ts';
+import type { PlaceId } from '../platform/ids.ts';
 import { type AuditFilter, AuditView, idsBetween, justBefore } from './audit.ts';
 
 /** How many rows one request looks at in search of those that were asked for. */
@@ -21,7 +22,7 @@ interface Asked {
 }
 
 /** The rows of one place, newest first. */
-export function readPlaceAudit(place: string, asked: Asked): Promise<AuditPart> {
+export function readPlaceAudit(place: PlaceId, asked: Asked): Promise<AuditPart> {
   const { pk } = auditKey(place, '');
   return readRows({ partition: ['pk', pk], sort: 'sk', consistent: true }, asked);
 }

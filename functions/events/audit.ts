@@ -2,11 +2,12 @@
 
 import * as v from 'valibot';
 import type { AuditRow } from '../platform/data/audit.ts';
+import { AuditId, type CorrelationId, type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
 import { PageQuery } from '../platform/page.ts';
-import { Id, Time } from '../platform/name.ts';
+import { Time } from '../platform/name.ts';
 
 export const AuditView = v.object({
-  id: Id,
+  id: AuditId,
   at: Time,
   actor: v.string(),
   actor_email: v.optional(v.string()),
@@ -15,10 +16,10 @@ export const AuditView = v.object({
   before: v.optional(v.unknown()),
   after: v.optional(v.unknown()),
   reason: v.optional(v.string()),
-  correlation_id: v.string(),
+  correlation_id: textOf<CorrelationId>(),
   source_ip: v.optional(v.string()),
-  org_id: v.optional(v.string()),
-  project_id: v.optional(v.string()),
+  org_id: v.optional(textOf<OrgId>()),
+  project_id: v.optional(textOf<ProjectId>()),
 }) satisfies v.GenericSchema<unknown, AuditRow>;
 export type AuditView = v.InferOutput<typeof AuditView>;
 
@@ -26,7 +27,7 @@ export const AuditPage = v.object({
   items: v.pipe(
     v.array(AuditView),
     v.description(
-      'May be fewer than asked for, even none, while there is more: go on until next_cursor is null.',
+      'A page may have fewer items than requested, or none, although more follow: continue until next_cursor is null.',
     ),
   ),
   next_cursor: v.nullable(v.string()),
@@ -43,10 +44,16 @@ const Instant = v.pipe(
 
 export const AuditQuery = v.strictObject({
   ...PageQuery,
-  actor: v.optional(v.pipe(Text, v.description('As rows name it: user:<id>, service_account:<id>.'))),
+  actor: v.optional(
+    v.pipe(Text, v.description('The actor as audit rows name it: user:<id>, service_account:<id>.')),
+  ),
   action: v.optional(Text),
-  subject: v.optional(v.pipe(Text, v.description('As rows name it: service_account:<id>, project:<id>.'))),
-  correlation_id: v.optional(v.pipe(Text, v.description('The X-Request-ID of the request that led to it.'))),
+  subject: v.optional(
+    v.pipe(Text, v.description('The subject as audit rows name it: service_account:<id>, project:<id>.')),
+  ),
+  correlation_id: v.optional(
+    v.pipe(Text, v.description('The X-Request-ID of the request that caused the change.')),
+  ),
   from: v.optional(Instant),
   to: v.optional(Instant),
 });
@@ -72,7 +79,7 @@ function idPrefix(ms: number): string {
 }
 
 /** The greatest text before an id, as the last of a range that ends before it. */
-export function justBefore(id: string): string {
+export function justBefore(id: AuditId): string {
   const end = id.length - 1;
   return `${id.slice(0, end)}${String.fromCharCode(id.charCodeAt(end) - 1)}~`;
 }

@@ -4,6 +4,7 @@ import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { putNew, type Write } from '../platform/data/commit.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import { putItem, readItem, takeItem } from '../platform/data/table.ts';
+import { type ConnectionId, textOf } from '../platform/ids.ts';
 import { connectionKey, subscriptionKey, ticketKey, topicPartition } from './socket-keys.ts';
 import { type Admission, TicketHolder, type Ticket } from './ticket.ts';
 
@@ -12,11 +13,11 @@ const CONNECTION_SECONDS = 2 * 3600 + 600;
 const FOLLOWERS_MAX = 1_000;
 
 const Admitted = v.object({ topic: v.string(), holder: v.optional(TicketHolder), expires_at: v.number() });
-const Subscription = v.object({ ...Admitted.entries, connection_id: v.string() });
+const Subscription = v.object({ ...Admitted.entries, connection_id: textOf<ConnectionId>() });
 
 /** Somebody who follows a topic, on one connection. */
 export interface Follower extends Admission {
-  connectionId: string;
+  connectionId: ConnectionId;
 }
 
 export function insertTicket({ secret, topic, holder, expiresAt }: Ticket): Write {
@@ -32,12 +33,16 @@ export async function redeemTicket(secret: string, now: Date): Promise<Admission
   return ticket && admissionOf(v.parse(Admitted, ticket));
 }
 
-export async function saveConnection(id: string, { topic, holder }: Admission, now: Date): Promise<void> {
+export async function saveConnection(
+  id: ConnectionId,
+  { topic, holder }: Admission,
+  now: Date,
+): Promise<void> {
   await putItem({ ...connectionKey(id), topic, holder, expires_at: connectionExpiry(now) });
 }
 
 /** What a connection may follow. */
-export async function findConnection(id: string, now: Date): Promise<Admission | undefined> {
+export async function findConnection(id: ConnectionId, now: Date): Promise<Admission | undefined> {
   const item = await readItem(connectionKey(id));
   if (!item) return undefined;
   const connection = v.parse(Admitted, item);
@@ -45,7 +50,7 @@ export async function findConnection(id: string, now: Date): Promise<Admission |
 }
 
 export async function subscribe(
-  connectionId: string,
+  connectionId: ConnectionId,
   { topic, holder }: Admission,
   now: Date,
 ): Promise<void> {
@@ -80,7 +85,7 @@ export async function dropSubscription({ connectionId, topic }: Follower): Promi
   await takeItem(subscriptionKey(topic, connectionId));
 }
 
-export async function dropConnection(connectionId: string, topic: string): Promise<void> {
+export async function dropConnection(connectionId: ConnectionId, topic: string): Promise<void> {
   await takeItem(subscriptionKey(topic, connectionId));
   await takeItem(connectionKey(connectionId));
 }

@@ -11,7 +11,7 @@ export const handler = streamConsumer(async (ctx, records) => {
   const pointers = records.flatMap((record) => {
     const pointer = pointerOf(record);
     // The relay sets such a row aside and a person hears of it.
-    if (!pointer) ctx.log.error('An outbox row is no event.', { event_id: eventIdOf(record) });
+    if (!pointer) ctx.log.error('An outbox row is not a valid event.', { event_id: eventIdOf(record) });
     return pointer ? [pointer] : [];
   });
   await dispatch(pointers, ctx.now());

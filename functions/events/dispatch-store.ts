@@ -2,6 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamo } from '../platform/clients.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { controlTable } from '../platform/data/table.ts';
+import type { EventId } from '../platform/ids.ts';
 import { dispatchedKey } from './keys.ts';
 import { refuse } from './problems.ts';
 
@@ -10,7 +11,7 @@ const KEPT_SECONDS = 8 * 24 * 3600;
 const TOGETHER_MAX = 25;
 
 /** The proof that who reacts to these events was told of them. */
-export async function markDispatched(eventIds: string[], now: Date): Promise<void> {
+export async function markDispatched(eventIds: EventId[], now: Date): Promise<void> {
   const table = controlTable();
   const expires_at = epochSeconds(secondsAfter(now, KEPT_SECONDS));
   const ids = [...new Set(eventIds)];

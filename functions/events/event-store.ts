@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { dynamo } from '../platform/clients.ts';
 import { feedKey, feedPartition } from '../platform/data/keys.ts';
 import { controlTable } from '../platform/data/table.ts';
+import type { ProjectId } from '../platform/ids.ts';
 import { FeedEvent, settled } from './feed.ts';
 import type { EventView } from './event-view.ts';
 
@@ -12,7 +13,7 @@ const Row = v.object({ ...FeedEvent.entries, expires_at: v.number() });
 
 /** The next events of a project's feed. Read consistently: what is passed over is never asked for again. */
 export async function readFeed(
-  projectId: string,
+  projectId: ProjectId,
   after: number,
   limit: number,
   now: Date,

@@ -2,19 +2,20 @@
 
 import * as v from 'valibot';
 import { cursorAt } from './feed.ts';
-import { Id, Time } from '../platform/name.ts';
+import { type CorrelationId, EventId, OrgId, ProjectId, textOf } from '../platform/ids.ts';
+import { Time } from '../platform/name.ts';
 
 export const EventView = v.object({
-  event_id: Id,
+  event_id: EventId,
   sequence: v.pipe(v.number(), v.integer()),
   type: v.string(),
   version: v.pipe(v.number(), v.integer()),
   occurred_at: Time,
   actor: v.string(),
-  correlation_id: v.string(),
-  traceparent: v.optional(v.pipe(v.string(), v.description('W3C Trace Context of the change that said it.'))),
-  org_id: v.optional(Id),
-  project_id: v.optional(Id),
+  correlation_id: textOf<CorrelationId>(),
+  traceparent: v.optional(v.pipe(v.string(), v.description('The W3C Trace Context of the change.'))),
+  org_id: v.optional(OrgId),
+  project_id: v.optional(ProjectId),
   data: v.record(v.string(), v.unknown()),
 });
 export type EventView = v.InferOutput<typeof EventView>;
@@ -23,7 +24,7 @@ export const EventPage = v.object({
   items: v.array(EventView),
   next_cursor: v.pipe(
     v.string(),
-    v.description('Always given: at the end of the feed, ask again with it for what has come since.'),
+    v.description('Always present: at the end of the feed, use it later to get the events that followed.'),
   ),
 });
 export type EventPage = v.InferOutput<typeof EventPage>;
@@ -37,7 +38,7 @@ export const EventTicketView = v.object({
   ticket: v.pipe(
     v.string(),
     v.description(
-      'Opens one WebSocket connection, once, as the query parameter “ticket”. Left out when the answer is repeated later.',
+      'Opens one WebSocket connection, once: send it as the query parameter “ticket”. Omitted when the answer is replayed later.',
     ),
   ),
   socket_url: v.string(),

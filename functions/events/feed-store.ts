@@ -6,6 +6,7 @@ import { feedHeadKey, feedKey, outboxKey } from '../platform/data/keys.ts';
 import { OutboxRow } from '../platform/data/outbox.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { queryPage, readItem, updateItem } from '../platform/data/table.ts';
+import type { EventId, PlaceId } from '../platform/ids.ts';
 import { FeedEvent, feedExpiry, inOrderSaid, numberEvents } from './feed.ts';
 import { numberedKey } from './keys.ts';
 
@@ -31,14 +32,14 @@ export interface OnFeed {
   /** Everything up to this number was put on the bus. */
   relayed: number;
   /** Rows that are no events. */
-  unreadable: string[];
+  unreadable: EventId[];
 }
 
 /**
  * Puts events of the outbox on the feed of their place. An event that has a number keeps it: the number, the event
  * and the feed's new end are written together, so whoever comes second, or again, finds them there.
  */
-export async function putOnFeed(place: string, eventIds: string[], now: () => Date): Promise<OnFeed> {
+export async function putOnFeed(place: PlaceId, eventIds: EventId[], now: () => Date): Promise<OnFeed> {
   for (let attempts = 1; ; attempts += 1) {
     const { events, unreadable, numbered, head, relayed } = await readPlace(place, eventIds);
     const onFeed = numberEvents(inOrderSaid(events), numbered, head);
@@ -58,13 +59,13 @@ export async function putOnFeed(place: string, eventIds: string[], now: () => Da
 }
 
 /** The number of the last event on the feed; nought when there is none. */
-export async function findHead(place: string): Promise<number> {
+export async function findHead(place: PlaceId): Promise<number> {
   return headOf(await readItem(feedHeadKey(place))).sequence;
 }
 
 /** Events between two numbers, the first of them left out. */
 export async function readBetween(
-  place: string,
+  place: PlaceId,
   after: number,
   last: number,
   limit: number,
@@ -83,7 +84,7 @@ export async function readBetween(
 }
 
 /** Says that everything up to this number was put on the bus. Never back: two may relay a place at once. */
-export async function markRelayed(place: string, sequence: number): Promise<void> {
+export async function markRelayed(place: PlaceId, sequence: number): Promise<void> {
   await updateItem(feedHeadKey(place), {
     update: 'SET relayed = :sequence',
     condition: 'relayed < :sequence OR attribute_not_exists(relayed)',
@@ -93,15 +94,15 @@ export async function markRelayed(place: string, sequence: number): Promise<void
 
 interface Read {
   events: PlatformEvent[];
-  unreadable: string[];
-  numbered: Map<string, number>;
+  unreadable: EventId[];
+  numbered: Map<EventId, number>;
   head: number;
   relayed: number;
 }
 
 // One request for the outbox rows, which of them have a number, and the feed's end: all as of now, not as of when
 // the stream was written.
-async function readPlace(place: string, eventIds: string[]): Promise<Read> {
+async function readPlace(place: PlaceId, eventIds: EventId[]): Promise<Read> {
   const [found, ...rows] = await readItems([
     feedHeadKey(place),
     ...eventIds.map((id) => outboxKey(place, id)),
@@ -122,7 +123,7 @@ async function readPlace(place: string, eventIds: string[]): Promise<Read> {
   return read;
 }
 
-function moveHead(place: string, from: number, to: number): Write {
+function moveHead(place: PlaceId, from: number, to: number): Write {
   // A feed begins with nothing relayed, which is not the same as not saying so.
   const isNew = from === 0;
   return update(feedHeadKey(place), {
@@ -133,7 +134,7 @@ function moveHead(place: string, from: number, to: number): Write {
   });
 }
 
-function insert(place: string, events: FeedEvent[], now: Date): Write[] {
+function insert(place: PlaceId, events: FeedEvent[], now: Date): Write[] {
   const expires_at = feedExpiry(now);
   return events.flatMap((event) => [
     putNew({ ...feedKey(place, event.sequence), ...event, expires_at }),

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { PlatformEvent } from '../platform/events.ts';
 import { feedPosition } from '../platform/data/keys.ts';
+import type { EventId } from '../platform/ids.ts';
 import { decodeCursor, encodeCursor } from '../platform/page.ts';
 
 /** An event with its number in the feed of its place. */
@@ -30,7 +31,7 @@ export function inOrderSaid<T extends PlatformEvent>(events: T[]): T[] {
 /** Gives the next numbers to the events that have none; the others keep theirs. */
 export function numberEvents(
   events: PlatformEvent[],
-  numbered: ReadonlyMap<string, number>,
+  numbered: ReadonlyMap<EventId, number>,
   head: number,
 ): FeedEvent[] {
   let last = head;

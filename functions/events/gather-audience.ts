@@ -27,7 +27,11 @@ export async function gatherAudience(
   async function tellOne(follower: Follower, message: unknown): Promise<void> {
     const { connectionId } = follower;
     const outcome = await post(connectionId, message).catch((error: unknown) => {
-      ctx.log.warn('A follower could not be told.', { topic, connection_id: connectionId, error });
+      ctx.log.warn('A message could not be sent to a connection.', {
+        topic,
+        connection_id: connectionId,
+        error,
+      });
       return 'lost' as const;
     });
     if (outcome === 'delivered') return;

@@ -2,12 +2,13 @@
 
 import { feedPartition, outboxKey } from '../platform/data/keys.ts';
 import type { Key } from '../platform/data/table.ts';
+import type { EventId, PlaceId } from '../platform/ids.ts';
 
 /** What the WebSocket topics of event feeds begin with; the place follows. */
 const EVENT_TOPICS = 'events/';
 
-export const eventTopic = (place: string): string => `${EVENT_TOPICS}${place}`;
-export const placeOfTopic = (topic: string): string => topic.slice(EVENT_TOPICS.length);
+export const eventTopic = (place: PlaceId): string => `${EVENT_TOPICS}${place}`;
+export const placeOfTopic = (topic: string): PlaceId => topic.slice(EVENT_TOPICS.length);
 
 /** As many events of one place as are put on the feed together: a transaction takes a hundred writes. */
 export const RELAYED_TOGETHER_MAX = 40;
@@ -15,10 +16,10 @@ export const RELAYED_TOGETHER_MAX = 40;
 const OUTBOX = outboxKey('', '').pk;
 
 /** The place whose outbox a partition is. */
-export const placeOfOutbox = (partition: string): string => partition.slice(OUTBOX.length);
+export const placeOfOutbox = (partition: string): PlaceId => partition.slice(OUTBOX.length);
 
 /** Says that an event has its number, and which. */
-export const numberedKey = (place: string, eventId: string): Key => ({
+export const numberedKey = (place: PlaceId, eventId: EventId): Key => ({
   pk: feedPartition(place),
   sk: `ID#${eventId}`,
 });
@@ -26,7 +27,7 @@ export const numberedKey = (place: string, eventId: string): Key => ({
 export const DISPATCHED_PARTITIONS = 'DISPATCHED#*';
 
 /** Says that who reacts to an event was told of it. */
-export const dispatchedKey = (eventId: string): Key => ({ pk: `DISPATCHED#${eventId}`, sk: 'DISPATCHED' });
+export const dispatchedKey = (eventId: EventId): Key => ({ pk: `DISPATCHED#${eventId}`, sk: 'DISPATCHED' });
 
 export const SWEEP_PARTITION = 'OUTBOX_SWEEP';
 

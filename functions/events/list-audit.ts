@@ -14,7 +14,7 @@ import { readMonthAudit } from './audit-store.ts';
 
 /** Rows lie by the month, and a page never reaches beyond one: so it costs one read, however long the list. */
 export const listAudit = query(
-  { summary: 'List who changed what anywhere, newest first', query: AuditQuery, reply: AuditPage },
+  { summary: 'List the audit log of the whole platform, newest first', query: AuditQuery, reply: AuditPage },
   async (ctx, { query: { limit, cursor, ...filter } }) => {
     const position = decodeCursor(cursor, MONTH_POSITION);
     const { month, before }: MonthPosition = position

@@ -9,7 +9,7 @@ import { ProjectParams } from '../identity/project.ts';
 
 export const listEvents = query(
   {
-    summary: 'Read what happened in the project, in order, from a cursor on',
+    summary: 'List the events of a project in order, from a cursor',
     params: ProjectParams,
     query: v.strictObject(PageQuery),
     reply: EventPage,

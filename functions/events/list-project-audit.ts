@@ -7,7 +7,7 @@ import { ProjectParams } from '../identity/project.ts';
 
 export const listProjectAudit = query(
   {
-    summary: 'List who changed what in the project, newest first',
+    summary: 'List the audit log of a project, newest first',
     params: ProjectParams,
     query: AuditQuery,
     reply: AuditPage,

@@ -4,6 +4,7 @@ import { feedHeadKey } from '../platform/data/keys.ts';
 import { OutboxRow } from '../platform/data/outbox.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { putItem, queryPage, readItem } from '../platform/data/table.ts';
+import { type EventId, type PlaceId, textOf } from '../platform/ids.ts';
 import { isReactedTo } from './dispatch-to-domains.ts';
 import { dispatchedKey, numberedKey, placeOfOutbox, sweptKey } from './keys.ts';
 import { headOf, numberOf } from './feed-store.ts';
@@ -13,7 +14,7 @@ import type { Swept } from './outbox-sweep.ts';
 const PAGE = 33;
 
 const Marker = v.object({ swept_to: v.string() });
-const Row = v.object({ pk: v.string(), sk: v.string() });
+const Row = v.object({ pk: v.string(), sk: textOf<EventId>() });
 
 /** The id of the last row that needs no further look. */
 export async function findSwept(shard: string): Promise<string> {
@@ -63,7 +64,7 @@ export async function readShard(shard: string, after: string, before: string): P
   });
 }
 
-const pointerTo = (place: string, { event_id, type, correlation_id, traceparent }: PlatformEvent) => ({
+const pointerTo = (place: PlaceId, { event_id, type, correlation_id, traceparent }: PlatformEvent) => ({
   place,
   event_id,
   type,

@@ -2,14 +2,15 @@
 
 import { secondsAfter } from '../platform/clock.ts';
 import type { Pointer } from '../platform/data/outbox.ts';
+import type { EventId, PlaceId } from '../platform/ids.ts';
 
 /** Time enough for relay and dispatcher, busy as they may be. What is older has been missed. */
 const GRACE_SECONDS = 15 * 60;
 
 /** A row of the outbox, and what is known of what became of it. */
 export interface Swept {
-  place: string;
-  event_id: string;
+  place: PlaceId;
+  event_id: EventId;
   /** Nothing where the row is no event. */
   pointer?: Pointer;
   isReactedTo: boolean;

@@ -1,9 +1,10 @@
 import { PostToConnectionCommand } from '@aws-sdk/client-apigatewaymanagementapi';
 import { isNamed } from '../platform/aws-errors.ts';
 import { socketPosts } from '../platform/clients.ts';
+import type { ConnectionId } from '../platform/ids.ts';
 
 /** `gone`: the other side has closed, and nothing sent there will ever arrive. */
-export async function post(connectionId: string, message: unknown): Promise<'delivered' | 'gone'> {
+export async function post(connectionId: ConnectionId, message: unknown): Promise<'delivered' | 'gone'> {
   try {
     await socketPosts().send(
       new PostToConnectionCommand({ ConnectionId: connectionId, Data: Buffer.from(JSON.stringify(message)) }),

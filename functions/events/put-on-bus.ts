@@ -32,7 +32,7 @@ export const askBusAgain = (): void => void (restsUntil = new Date(0));
 /** Puts events on the bus, in order, as far as it takes them. */
 export async function putOnBus(events: FeedEvent[], now: Clock): Promise<OnBus> {
   const onBus: OnBus = { refused: [] };
-  if (now() < restsUntil) return { ...onBus, outage: 'It did not answer a moment ago.' };
+  if (now() < restsUntil) return { ...onBus, outage: 'The bus was unavailable a moment ago.' };
   try {
     for (const some of requestsOf(events)) await putSome(some, onBus);
   } catch (error) {
@@ -48,7 +48,7 @@ async function putSome(events: FeedEvent[], onBus: OnBus): Promise<void> {
   for (const [index, event] of events.entries()) {
     const { ErrorCode } = Entries[index] ?? {};
     if (ErrorCode !== undefined && FOR_NOW.test(ErrorCode))
-      throw refuse('unavailable', { detail: `The bus did not take the event: ${ErrorCode}.` });
+      throw refuse('unavailable', { detail: `The bus did not accept the event: ${ErrorCode}.` });
     if (ErrorCode !== undefined) onBus.refused.push(event);
     onBus.reached = event;
   }

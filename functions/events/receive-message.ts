@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Context } from '../platform/context.ts';
+import type { ConnectionId } from '../platform/ids.ts';
 import { parse } from '../platform/parse.ts';
 import { problemOf } from '../platform/http/problem.ts';
 import { describeFeed } from './describe-feed.ts';
@@ -25,7 +26,7 @@ export const handler = socketRoute(async (ctx, event) => {
   await post(connectionId, reply);
 });
 
-async function replyTo(ctx: Context, connectionId: string, body: unknown): Promise<unknown> {
+async function replyTo(ctx: Context, connectionId: ConnectionId, body: unknown): Promise<unknown> {
   parse(Message, body, (more) => refuse('message.invalid', more));
   const admission = await findConnection(connectionId, ctx.now());
   if (!admission) throw refuse('connection.unknown');

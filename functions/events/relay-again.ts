@@ -1,13 +1,14 @@
 import * as v from 'valibot';
+import { type EventId, type PlaceId, textOf } from '../platform/ids.ts';
 import { queueConsumer } from '../platform/workflow/consumer.ts';
 import { relayPlace } from './relay-place.ts';
 import { refuse } from './problems.ts';
 
-const SetAside = v.object({ place: v.string(), event_id: v.string() });
+const SetAside = v.object({ place: textOf<PlaceId>(), event_id: textOf<EventId>() });
 
 /** Tries what was set aside once more. What fails again ends in the failure queue, and comes back when that is redriven. */
 export const handler = queueConsumer(SetAside, async (ctx, { place, event_id }) => {
   const { failed, isOnBus } = await relayPlace(ctx, place, [event_id], { isAgain: true });
-  if (failed.length > 0) throw new Error('The event cannot be read, or the bus refuses it.');
-  if (!isOnBus) throw refuse('unavailable', { detail: 'The bus is away.' });
+  if (failed.length > 0) throw new Error('The event cannot be read, or the bus rejects it.');
+  if (!isOnBus) throw refuse('unavailable', { detail: 'The bus is unavailable.' });
 });

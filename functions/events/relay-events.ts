@@ -1,4 +1,5 @@
 import type { Context } from '../platform/context.ts';
+import type { EventId, PlaceId } from '../platform/ids.ts';
 import { streamConsumer } from '../platform/workflow/stream.ts';
 import { relayOrSetAside } from './relay-or-set-aside.ts';
 import { eventIdOf, placeOf, sequenceNumberOf } from './stream-record.ts';
@@ -16,12 +17,16 @@ export const handler = streamConsumer(async (ctx, records) => {
   return { batchItemFailures: left.flat().map((record) => ({ itemIdentifier: sequenceNumberOf(record) })) };
 });
 
-async function isRelayed(ctx: Context, place: string, eventIds: string[]): Promise<boolean> {
+async function isRelayed(ctx: Context, place: PlaceId, eventIds: EventId[]): Promise<boolean> {
   try {
     await relayOrSetAside(ctx, place, eventIds);
     return true;
   } catch (error) {
-    ctx.log.error('Events could not be relayed; they come again.', { place, event_ids: eventIds, error });
+    ctx.log.error('Events could not be relayed; they will be tried again.', {
+      place,
+      event_ids: eventIds,
+      error,
+    });
     return false;
   }
 }

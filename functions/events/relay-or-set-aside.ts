@@ -1,5 +1,6 @@
 import type { Context } from '../platform/context.ts';
 import { environment } from '../platform/environment.ts';
+import type { EventId, PlaceId } from '../platform/ids.ts';
 import { isOutage } from '../platform/workflow/outage.ts';
 import { type Relayed, relayPlace } from './relay-place.ts';
 import { sendAll } from './send-all.ts';
@@ -8,10 +9,10 @@ import { sendAll } from './send-all.ts';
  * Relays events of one place. What fails by itself is set aside, so that it holds up neither its place nor the others;
  * an outage is the caller's to wait for.
  */
-export async function relayOrSetAside(ctx: Context, place: string, eventIds: string[]): Promise<Relayed> {
+export async function relayOrSetAside(ctx: Context, place: PlaceId, eventIds: EventId[]): Promise<Relayed> {
   const relayed = await relayPlace(ctx, place, eventIds).catch((error: unknown): Relayed => {
     if (isOutage(error)) throw error;
-    ctx.log.error('Events of a place fail by themselves.', { place, event_ids: eventIds, error });
+    ctx.log.error('Events could not be relayed and are set aside.', { place, event_ids: eventIds, error });
     return { failed: eventIds, isOnBus: true };
   });
   await setAside(ctx, place, relayed.failed);
@@ -19,7 +20,7 @@ export async function relayOrSetAside(ctx: Context, place: string, eventIds: str
 }
 
 /** They go to the relay's own queue, each by itself, and from there to a person. */
-async function setAside(ctx: Context, place: string, eventIds: string[]): Promise<void> {
+async function setAside(ctx: Context, place: PlaceId, eventIds: EventId[]): Promise<void> {
   const found = { correlation_id: ctx.correlationId, traceparent: ctx.traceparent };
   await sendAll(
     environment('RELAY_QUEUE_URL'),

@@ -1,4 +1,5 @@
 import { type Context, createContext } from '../platform/context.ts';
+import type { EventId, PlaceId } from '../platform/ids.ts';
 import { countOffBus } from '../platform/metrics.ts';
 import { gatherAudience } from './gather-audience.ts';
 import { admitFollowers } from './admit-followers.ts';
@@ -13,7 +14,7 @@ const PARTS_MAX = 20;
 
 export interface Relayed {
   /** Events that will not be relayed by trying again: their rows are no events, or the bus refuses them. */
-  failed: string[];
+  failed: EventId[];
   /** Whether the bus has everything up to the last of the events. */
   isOnBus: boolean;
 }
@@ -25,13 +26,13 @@ export interface Relayed {
  */
 export async function relayPlace(
   ctx: Context,
-  place: string,
-  eventIds: string[],
+  place: PlaceId,
+  eventIds: EventId[],
   { isAgain = false } = {},
 ): Promise<Relayed> {
   const { events, relayed, unreadable } = await putOnFeed(place, eventIds, ctx.now);
   const gone = eventIds.length - events.length - unreadable.length;
-  if (gone > 0) ctx.log.warn('Outbox rows are gone.', { place, event_ids: eventIds });
+  if (gone > 0) ctx.log.warn('Outbox rows no longer exist.', { place, event_ids: eventIds });
   await push(ctx, place, events);
   const before = isAgain ? events.filter(({ sequence }) => sequence <= relayed) : [];
   const { refused, isOnBus } = await publish(ctx, place, { relayed, before, events });
@@ -39,7 +40,7 @@ export async function relayPlace(
   return { failed: [...unreadable, ...refused.map(({ event_id }) => event_id)], isOnBus };
 }
 
-async function push(ctx: Context, place: string, events: FeedEvent[]): Promise<void> {
+async function push(ctx: Context, place: PlaceId, events: FeedEvent[]): Promise<void> {
   const [first] = events;
   if (!first) return;
   // Asked after the feed was written: who subscribed before hears of it, who does so later finds it there.
@@ -57,7 +58,7 @@ interface Due {
 
 async function publish(
   ctx: Context,
-  place: string,
+  place: PlaceId,
   { relayed, before, events }: Due,
 ): Promise<{ refused: FeedEvent[]; isOnBus: boolean }> {
   const last = events.at(-1)?.sequence ?? 0;
@@ -71,7 +72,12 @@ async function publish(
     refused.push(...onBus.refused);
     reached = Math.max(reached, onBus.reached?.sequence ?? 0);
     if (onBus.outage !== undefined) {
-      ctx.log.error('The bus is away; it is told later.', { place, reached, last, error: onBus.outage });
+      ctx.log.error('The bus is unavailable; the events are sent to it later.', {
+        place,
+        reached,
+        last,
+        error: onBus.outage,
+      });
       countOffBus(ctx.log, last - reached);
       break;
     }
@@ -82,7 +88,7 @@ async function publish(
 }
 
 /** What the bus has not heard after a number, up to the last of these: mostly just these. */
-async function missingOnBus(place: string, relayed: number, events: FeedEvent[]): Promise<FeedEvent[]> {
+async function missingOnBus(place: PlaceId, relayed: number, events: FeedEvent[]): Promise<FeedEvent[]> {
   const fresh = events.filter(({ sequence }) => sequence > relayed);
   const isGapless = fresh.every(({ sequence }, index) => sequence === relayed + 1 + index);
   return isGapless ? fresh : readBetween(place, relayed, fresh.at(-1)?.sequence ?? relayed, PART);

@@ -1,11 +1,12 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { sqs } from '../platform/clients.ts';
+import type { PlaceId } from '../platform/ids.ts';
 import { refuse } from './problems.ts';
 
 const TOGETHER_MAX = 10;
 
 interface Message {
-  place: string;
+  place: PlaceId;
 }
 
 /**
@@ -32,5 +33,5 @@ async function send(QueueUrl: string, messages: Message[]): Promise<void> {
   );
   const [failed] = Failed;
   if (failed)
-    throw refuse('unavailable', { detail: `${Failed.length} messages were not taken: ${failed.Code}.` });
+    throw refuse('unavailable', { detail: `${Failed.length} messages were not accepted: ${failed.Code}.` });
 }

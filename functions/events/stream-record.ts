@@ -3,12 +3,13 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import { type Pointer } from '../platform/data/outbox.ts';
+import type { EventId, PlaceId } from '../platform/ids.ts';
 import { placeOfOutbox } from './keys.ts';
 
-export const placeOf = ({ dynamodb }: DynamoDBRecord): string =>
+export const placeOf = ({ dynamodb }: DynamoDBRecord): PlaceId =>
   placeOfOutbox(dynamodb?.Keys?.['pk']?.S ?? '');
 
-export const eventIdOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.Keys?.['sk']?.S ?? '';
+export const eventIdOf = ({ dynamodb }: DynamoDBRecord): EventId => dynamodb?.Keys?.['sk']?.S ?? '';
 
 export const sequenceNumberOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.SequenceNumber ?? '';
 

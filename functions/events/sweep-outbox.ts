@@ -15,7 +15,7 @@ const SHARD_SECONDS_MAX = 20;
  * reader that was turned off, a queue that was emptied by mistake.
  */
 export const handler = sweeping<string>({
-  noun: 'shard of the outbox',
+  noun: 'outbox shard',
   find: async () => OUTBOX_SHARDS,
   mend: sweepShard,
   label: (shard) => ({ shard }),

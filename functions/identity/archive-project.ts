@@ -5,7 +5,7 @@ import { findProject, saveArchived } from './project-store.ts';
 
 export const archiveProject = command(
   {
-    summary: 'Archive a project in which nothing runs',
+    summary: 'Archive a project that has no running resources',
     action: 'identity.project.archive',
     params: ProjectParams,
     reply: ProjectView,
@@ -19,7 +19,7 @@ export const archiveProject = command(
       subject: `project:${project.id}`,
       before: viewProject(project),
       after: viewProject(archived),
-      writes: isNews ? [saveArchived(archived)] : [],
+      writes: isNews ? saveArchived(archived) : [],
       events: isNews ? [ProjectArchived(archived)] : [],
       reply: viewProject(archived),
     };

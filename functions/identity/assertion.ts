@@ -5,6 +5,7 @@ import { importJWK, jwtVerify } from 'jose';
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
 import { CLOCK_SKEW_SECONDS, readClaimed } from '../platform/auth/token-shape.ts';
+import type { AccountKeyId, ServiceAccountId } from '../platform/ids.ts';
 import { findWorkingKey, type ServiceAccount } from './service-account.ts';
 
 const AHEAD_SECONDS_MAX = 300;
@@ -19,13 +20,13 @@ const Claims = v.object({
 });
 
 /** Whose assertion it says it is. */
-export function claimantOf(assertion: string): string | undefined {
+export function claimantOf(assertion: string): ServiceAccountId | undefined {
   const iss = readClaimed(assertion)?.claims.iss;
   return v.is(AccountId, iss) ? iss : undefined;
 }
 
 export interface Proven {
-  keyId: string;
+  keyId: AccountKeyId;
   jti: string;
   expiresAtSeconds: number;
 }

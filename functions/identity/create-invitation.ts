@@ -2,6 +2,7 @@ import { nameActor } from '../platform/actor.ts';
 import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { makeOneTimeToken } from '../platform/auth/one-time-token.ts';
+import { lowerCased, type OrgId, type ProjectId } from '../platform/ids.ts';
 import {
   CreateInvitation,
   InvitationCreated,
@@ -42,9 +43,9 @@ export const createInvitation = command(
   },
 );
 
-async function placeWithin(orgId: string, projectId: string | undefined): Promise<MemberPlace> {
+async function placeWithin(orgId: OrgId, projectId: ProjectId | undefined): Promise<MemberPlace> {
   if (projectId === undefined) return { org_id: orgId };
-  const project = await findProject(projectId.toLowerCase());
+  const project = await findProject(lowerCased(projectId));
   if (project.org_id !== orgId) throw refuse('project.unknown');
   return { org_id: orgId, project_id: project.id };
 }

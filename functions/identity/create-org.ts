@@ -4,6 +4,7 @@ import type { Context } from '../platform/context.ts';
 import type { Change } from '../platform/data/change.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { makeOneTimeToken } from '../platform/auth/one-time-token.ts';
+import type { OrgId } from '../platform/ids.ts';
 import { InvitationCreated, InvitationView, planInvitation, viewInvitation } from './invitation.ts';
 import { insertInvitation } from './invitation-store.ts';
 import { entryEvents, give } from './member.ts';
@@ -47,15 +48,17 @@ export const createOrg = command(
 
 type FirstAdmin = Required<Pick<Change, 'writes' | 'events' | 'reply'>> & Pick<Change, 'secrets'>;
 
-async function appointCaller({ actor, now }: Context, orgId: string): Promise<FirstAdmin> {
+async function appointCaller({ actor, now }: Context, orgId: OrgId): Promise<FirstAdmin> {
+  // Whoever creates it need not be a person, and becomes a member like one.
+  const id: string = actor.id;
   const email = actor.kind === 'user' ? actor.email : undefined;
-  const before = (await findUser(actor.id)) ?? newcomer(actor.id, email);
+  const before = (await findUser(id)) ?? newcomer(id, email);
   const after = give(before, { org_id: orgId }, 'org_admin', now());
   return { writes: saveRoles(before, after), events: entryEvents(before, after), reply: {} };
 }
 
 /** Until the invitation is accepted, only the platform's own admins reach the organisation. */
-function inviteAdmin(ctx: Context, orgId: string, email: string): FirstAdmin {
+function inviteAdmin(ctx: Context, orgId: OrgId, email: string): FirstAdmin {
   const { token, tokenHash } = makeOneTimeToken();
   const wanted = { email, role: 'org_admin', place: { org_id: orgId } } as const;
   const by = { tokenHash, actor: nameActor(ctx.actor) };

@@ -13,7 +13,7 @@ import {
 
 export const createServiceAccount = command(
   {
-    summary: 'Create a service account; its private key is told this once',
+    summary: 'Create a service account; its private key is returned only once',
     action: 'identity.service_account.create',
     body: CreateServiceAccount,
     reply: ServiceAccountWithKey,

@@ -11,7 +11,7 @@ import { requireVersion } from '../platform/http/precondition.ts';
 
 export const deleteServiceAccount = command(
   {
-    summary: 'Delete a service account; tokens it holds stop working within 5 seconds',
+    summary: 'Delete a service account; its tokens stop working within 5 seconds',
     action: 'identity.service_account.delete',
     params: ServiceAccountParams,
     status: 204,

@@ -13,7 +13,7 @@ import { requireVersion } from '../platform/http/precondition.ts';
 
 export const disableServiceAccount = command(
   {
-    summary: 'Disable a service account; tokens it holds stop working within 5 seconds',
+    summary: 'Disable a service account; its tokens stop working within 5 seconds',
     action: 'identity.service_account.disable',
     params: ServiceAccountParams,
     reply: ServiceAccountView,

@@ -12,7 +12,7 @@ const PublishedKey = v.object({
 /** Both keys, always: whoever keeps this list knows the next key before it signs. */
 export const getJwks = query(
   {
-    summary: 'The keys with which to check the platform’s tokens (RFC 7517)',
+    summary: 'Get the public keys that verify the platform’s tokens (RFC 7517)',
     reply: v.object({ keys: v.array(PublishedKey) }),
   },
   async () => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { query } from '../platform/http/endpoint.ts';
+import type { PlaceId } from '../platform/ids.ts';
 import { type Grant, type Permission, ROLES } from '../platform/permissions.ts';
 import { namePlaces, type Named } from './member-store.ts';
 import { RoleName } from './user.ts';
@@ -17,7 +18,7 @@ const MeView = v.object({
 type MeView = v.InferOutput<typeof MeView>;
 
 export const getMe = query(
-  { summary: 'Who you are and what you may do', reply: MeView },
+  { summary: 'Get your own identity, roles and permissions', reply: MeView },
   async (ctx): Promise<MeView> => {
     const names = await namePlaces(ctx.grants);
     return {
@@ -33,8 +34,11 @@ function platformPermissions(grants: Grant[]): Permission[] {
   return [...new Set(everywhere.flatMap(({ role }) => ROLES[role]))].sort();
 }
 
-function viewGrant({ role, org_id, project_id }: Grant, names: Map<string, Named>): MeView['grants'][number] {
-  const placed = (id: string) => names.get(id) ?? { id };
+function viewGrant(
+  { role, org_id, project_id }: Grant,
+  names: Map<PlaceId, Named>,
+): MeView['grants'][number] {
+  const placed = (id: PlaceId) => names.get(id) ?? { id };
   return {
     role,
     ...(org_id !== undefined && { org: placed(org_id) }),

@@ -19,7 +19,10 @@ const OpenidConfiguration = v.object({
 });
 
 export const getOpenidConfiguration = query(
-  { summary: 'Where tokens of service accounts come from', reply: OpenidConfiguration },
+  {
+    summary: 'Get the metadata of the issuer of service account tokens (RFC 8414)',
+    reply: OpenidConfiguration,
+  },
   () => {
     const issuer = environment('TOKEN_ISSUER');
     const configuration = {

@@ -4,7 +4,7 @@ import { OrgParams, OrgView, viewOrg } from './org.ts';
 import { findOrg } from './org-store.ts';
 
 export const getOrg = query(
-  { summary: 'Read an organisation', params: OrgParams, reply: OrgView },
+  { summary: 'Get an organisation', params: OrgParams, reply: OrgView },
   // Read again rather than answered from what authorization knows: its version is the caller's entity tag.
   async (ctx) => viewOrg(await findOrg(orgOf(ctx).id)),
 );

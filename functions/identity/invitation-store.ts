@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
 import { putNew, remove, type Write } from '../platform/data/commit.ts';
 import { userKey } from '../platform/data/keys.ts';
+import type { InvitationId, OrgId, UserId } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { Invitation } from './invitation.ts';
@@ -10,7 +11,7 @@ import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
 import { User } from './user.ts';
 import { refuse } from './problems.ts';
 
-export async function findInvitation(orgId: string, id: string): Promise<Invitation | undefined> {
+export async function findInvitation(orgId: OrgId, id: InvitationId): Promise<Invitation | undefined> {
   const item = await readItem(invitationRowKey(orgId, id));
   return item && v.parse(Invitation, item);
 }
@@ -18,13 +19,13 @@ export async function findInvitation(orgId: string, id: string): Promise<Invitat
 /** What a token stands for and who brings it, by one request. */
 export async function findInvitationAndUser(
   tokenHash: string,
-  userId: string,
+  userId: UserId,
 ): Promise<{ invitation: Invitation | undefined; user: User | undefined }> {
   const [invitation, user] = await readItems([invitationKey(tokenHash), userKey(userId)]);
   return { invitation: invitation && v.parse(Invitation, invitation), user: user && v.parse(User, user) };
 }
 
-export async function listInvitationsOf(orgId: string, page: PageAsked): Promise<PageOf<Invitation>> {
+export async function listInvitationsOf(orgId: OrgId, page: PageAsked): Promise<PageOf<Invitation>> {
   const { items, next_cursor } = await readRows(placePartition({ org_id: orgId }), INVITATION_ROWS, page);
   return { items: items.map((item) => v.parse(Invitation, item)), next_cursor };
 }

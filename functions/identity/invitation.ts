@@ -3,31 +3,32 @@
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
+import { InvitationId, OrgId, ProjectId, textOf, UserId } from '../platform/ids.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
 import type { MemberPlace } from './member.ts';
-import { Email, Id, OneTimeToken, Time } from '../platform/name.ts';
+import { Email, OneTimeToken, Time } from '../platform/name.ts';
 import { RoleName } from './user.ts';
 import { refuse } from './problems.ts';
 
 const OPEN_SECONDS = 7 * 24 * 3600;
 
-export const InvitationParams = v.object({ org_id: Id, invitation_id: Id });
+export const InvitationParams = v.object({ org_id: OrgId, invitation_id: InvitationId });
 
 export const CreateInvitation = v.strictObject({
   email: Email,
   role: v.picklist([...new Set([...ORG_ROLES, ...PROJECT_ROLES])]),
   /** Without one, the role is for the whole organisation. */
-  project_id: v.optional(Id),
+  project_id: v.optional(ProjectId),
 });
 
 export const AcceptInvitation = v.strictObject({ invitation_token: OneTimeToken });
 
 export const InvitationView = v.object({
-  id: Id,
+  id: InvitationId,
   email: Email,
   role: RoleName,
-  org_id: Id,
-  project_id: v.optional(Id),
+  org_id: OrgId,
+  project_id: v.optional(ProjectId),
   invited_by: v.string(),
   created_at: Time,
   expires_at: Time,
@@ -46,18 +47,18 @@ export const InvitationPage = v.object({
 });
 
 export const InvitationAcceptedView = v.object({
-  user_id: Id,
+  user_id: UserId,
   role: RoleName,
-  org_id: Id,
-  project_id: v.optional(Id),
+  org_id: OrgId,
+  project_id: v.optional(ProjectId),
 });
 
 export const Invitation = v.object({
-  id: v.string(),
+  id: textOf<InvitationId>(),
   email: v.string(),
   role: RoleName,
-  org_id: v.string(),
-  project_id: v.optional(v.string()),
+  org_id: textOf<OrgId>(),
+  project_id: v.optional(textOf<ProjectId>()),
   token_hash: v.string(),
   invited_by: v.string(),
   created_at: v.string(),
@@ -67,7 +68,7 @@ export const Invitation = v.object({
 export type Invitation = v.InferOutput<typeof Invitation>;
 
 export function planInvitation(
-  id: string,
+  id: InvitationId,
   wanted: { email: string; role: Role; place: MemberPlace },
   by: { tokenHash: string; actor: string },
   now: Date,
@@ -113,9 +114,9 @@ export function viewInvitation(invitation: Invitation): InvitationView {
 
 // Addresses stay out of events: whoever reads a feed need not learn who was invited.
 const InvitationTold = v.object({
-  invitation_id: Id,
-  org_id: Id,
-  project_id: v.optional(Id),
+  invitation_id: InvitationId,
+  org_id: OrgId,
+  project_id: v.optional(ProjectId),
   role: RoleName,
 });
 
@@ -127,8 +128,8 @@ export const InvitationRevoked = event('identity.invitation.revoked', 1, Invitat
 export const InvitationAccepted = event(
   'identity.invitation.accepted',
   1,
-  v.object({ ...InvitationTold.entries, user_id: v.string() }),
-  (invitation: Invitation, userId: string) => ({ ...tell(invitation), user_id: userId }),
+  v.object({ ...InvitationTold.entries, user_id: textOf<UserId>() }),
+  (invitation: Invitation, userId: UserId) => ({ ...tell(invitation), user_id: userId }),
 );
 
 function requireFitting(role: Role, place: MemberPlace): void {

@@ -3,6 +3,8 @@
 
 import { orgKey, projectKey } from '../platform/data/keys.ts';
 import type { Key } from '../platform/data/table.ts';
+import type { InvitationId, OrgId, ProjectId, UserId } from '../platform/ids.ts';
+import type { OrgSlug, ProjectSlug } from '../platform/name.ts';
 
 /** Whoever holds the row of a slug holds the slug. */
 export const ORG_SLUG_PARTITIONS = 'ORG_SLUG#*';
@@ -14,25 +16,28 @@ export const INVITATION_PARTITIONS = 'INVITATION#*';
 /** Every organisation, in gsi1, by age. */
 export const ORGS_PARTITION = 'ORGS';
 
-export const orgSlugKey = (slug: string): Key => ({ pk: `ORG_SLUG#${slug}`, sk: 'ORG_SLUG' });
-export const projectSlugKey = (slug: string): Key => ({ pk: `PROJECT_SLUG#${slug}`, sk: 'PROJECT_SLUG' });
+export const orgSlugKey = (slug: OrgSlug): Key => ({ pk: `ORG_SLUG#${slug}`, sk: 'ORG_SLUG' });
+export const projectSlugKey = (slug: ProjectSlug): Key => ({
+  pk: `PROJECT_SLUG#${slug}`,
+  sk: 'PROJECT_SLUG',
+});
 
 /** An organisation's projects, in gsi1, by age. */
-export const orgProjectsPartition = (orgId: string): string => `ORG#${orgId}#PROJECTS`;
+export const orgProjectsPartition = (orgId: OrgId): string => `ORG#${orgId}#PROJECTS`;
 
 export const MEMBER_ROWS = 'MEMBER#';
 export const INVITATION_ROWS = 'INVITATION#';
 
 /** The partition of the place itself: members and invitations stand beside the item they belong to. */
-export const placePartition = (place: { org_id: string; project_id?: string }): string =>
+export const placePartition = (place: { org_id: OrgId; project_id?: ProjectId }): string =>
   (place.project_id === undefined ? orgKey(place.org_id) : projectKey(place.project_id)).pk;
 
-export const memberKey = (place: { org_id: string; project_id?: string }, userId: string): Key => ({
+export const memberKey = (place: { org_id: OrgId; project_id?: ProjectId }, userId: UserId): Key => ({
   pk: placePartition(place),
   sk: `${MEMBER_ROWS}${userId}`,
 });
 
-export const invitationRowKey = (orgId: string, id: string): Key => ({
+export const invitationRowKey = (orgId: OrgId, id: InvitationId): Key => ({
   pk: placePartition({ org_id: orgId }),
   sk: `${INVITATION_ROWS}${id}`,
 });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { put, remove, putNew, update, type Write } from '../platform/data/commit.ts';
 import { orgKey, projectKey, userKey } from '../platform/data/keys.ts';
+import { type OrgId, type PlaceId, textOf, type UserId } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
 import type { Grant } from '../platform/permissions.ts';
 import { readItem } from '../platform/data/table.ts';
@@ -11,15 +12,15 @@ import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
 import { User } from './user.ts';
 import { refuse } from './problems.ts';
 
-export async function findUser(id: string): Promise<User | undefined> {
+export async function findUser(id: UserId): Promise<User | undefined> {
   const item = await readItem(userKey(id));
   return item && v.parse(User, item);
 }
 
 /** A person and the organisation whose admins may become fewer, by one request. */
 export async function findUserAndOrg(
-  userId: string,
-  orgId: string,
+  userId: UserId,
+  orgId: OrgId,
 ): Promise<{ user: User | undefined; org: Org }> {
   const [user, org] = await readItems([userKey(userId), orgKey(orgId)]);
   if (!org) throw refuse('org.unknown');
@@ -31,18 +32,18 @@ export async function listMembers(place: MemberPlace, page: PageAsked): Promise<
   return { items: items.map((item) => v.parse(MemberView, item)), next_cursor };
 }
 
-const Named = v.object({ id: v.string(), slug: v.string(), name: v.string() });
+const Named = v.object({ id: textOf<PlaceId>(), slug: v.string(), name: v.string() });
 export type Named = v.InferOutput<typeof Named>;
 
 /** What the organisations and projects of these grants are called, by id. */
-export async function namePlaces(grants: Grant[]): Promise<Map<string, Named>> {
+export async function namePlaces(grants: Grant[]): Promise<Map<PlaceId, Named>> {
   const orgs = new Set(grants.flatMap(({ org_id }) => org_id ?? []));
   const projects = new Set(grants.flatMap(({ project_id }) => project_id ?? []));
   const items = await readItems([...[...orgs].map(orgKey), ...[...projects].map(projectKey)]);
   return new Map(items.flatMap((item) => (item ? [named(v.parse(Named, item))] : [])));
 }
 
-const named = (place: Named): [string, Named] => [place.id, place];
+const named = (place: Named): [PlaceId, Named] => [place.id, place];
 
 /** All that follows from a person's roles changing: their own item, the rows of the places, the counts of admins. */
 export function saveMembership(before: User, after: User): Write[] {

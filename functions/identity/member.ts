@@ -3,8 +3,9 @@
 
 import * as v from 'valibot';
 import { type DomainEvent, event } from '../platform/events.ts';
+import { OrgId, ProjectId, textOf, UserId } from '../platform/ids.ts';
 import { ORG_ROLES, PROJECT_ROLES, type Role } from '../platform/permissions.ts';
-import { Id, Time } from '../platform/name.ts';
+import { Time } from '../platform/name.ts';
 import type { Org } from './org.ts';
 import { type Membership, RoleName, type User } from './user.ts';
 import { refuse } from './problems.ts';
@@ -16,18 +17,18 @@ import { refuse } from './problems.ts';
 export const PLACES_MAX = 90;
 
 export interface MemberPlace {
-  org_id: string;
-  project_id?: string;
+  org_id: OrgId;
+  project_id?: ProjectId;
 }
 
-export const OrgMemberParams = v.object({ org_id: Id, user_id: Id });
-export const ProjectMemberParams = v.object({ project_id: Id, user_id: Id });
+export const OrgMemberParams = v.object({ org_id: OrgId, user_id: UserId });
+export const ProjectMemberParams = v.object({ project_id: ProjectId, user_id: UserId });
 
 export const PutOrgMember = v.strictObject({ role: v.picklist(ORG_ROLES) });
 export const PutProjectMember = v.strictObject({ role: v.picklist(PROJECT_ROLES) });
 
 export const MemberView = v.object({
-  user_id: Id,
+  user_id: UserId,
   email: v.optional(v.string()),
   role: RoleName,
   since: v.optional(Time),
@@ -41,7 +42,7 @@ function membershipAt(user: User, place: MemberPlace): Membership | undefined {
 }
 
 /** Roles are given to people who came to the organisation by an invitation; nobody else is known there. */
-export function requireKnown(user: User | undefined, orgId: string): User {
+export function requireKnown(user: User | undefined, orgId: OrgId): User {
   if (!user?.grants.some((grant) => grant.org_id === orgId)) throw refuse('member.unknown');
   return user;
 }
@@ -68,7 +69,7 @@ export function takeFromProject(user: User, place: Required<MemberPlace>): User 
 }
 
 /** Whoever leaves an organisation leaves all its projects. */
-export function takeFromOrg(user: User, orgId: string): User {
+export function takeFromOrg(user: User, orgId: OrgId): User {
   return without(user, (grant) => grant.org_id === orgId);
 }
 
@@ -77,12 +78,12 @@ interface MembershipChanges {
   entered: Membership[];
   left: Membership[];
   /** By how much the number of admins of each organisation grows; unchanged ones are left out. */
-  adminsAdded: Map<string, number>;
+  adminsAdded: Map<OrgId, number>;
 }
 
 /** What follows for the places from what changed for the person. */
 export function changesBetween(before: User, after: User): MembershipChanges {
-  const adminsAdded = new Map<string, number>();
+  const adminsAdded = new Map<OrgId, number>();
   const count = (grants: Membership[], by: number): void => {
     for (const { org_id } of grants.filter(isOrgAdmin))
       adminsAdded.set(org_id, (adminsAdded.get(org_id) ?? 0) + by);
@@ -118,31 +119,31 @@ export function viewAt(user: User, place: MemberPlace): MemberView | undefined {
 
 const MemberTold = v.object({
   /** Not always a UUID: whoever creates an organisation becomes its admin, and need not be a person. */
-  user_id: v.string(),
-  org_id: Id,
-  project_id: v.optional(Id),
+  user_id: textOf<UserId>(),
+  org_id: OrgId,
+  project_id: v.optional(ProjectId),
 });
 
 export const MemberAdded = event(
   'identity.member.added',
   1,
   v.object({ ...MemberTold.entries, role: RoleName }),
-  (userId: string, held: Membership) => ({ user_id: userId, ...held }),
+  (userId: UserId, held: Membership) => ({ user_id: userId, ...held }),
 );
 
 export const MemberRoleChanged = event(
   'identity.member.role_changed',
   1,
   v.object({ ...MemberTold.entries, role: RoleName, role_before: RoleName }),
-  (userId: string, held: Membership, before: Role) => ({ user_id: userId, ...held, role_before: before }),
+  (userId: UserId, held: Membership, before: Role) => ({ user_id: userId, ...held, role_before: before }),
 );
 
 /** `left` names every place that was left: an organisation and its projects, or the one project. */
 export const MemberRemoved = event(
   'identity.member.removed',
   1,
-  v.object({ ...MemberTold.entries, project_ids: v.array(Id) }),
-  (userId: string, place: MemberPlace, left: Membership[]) => ({
+  v.object({ ...MemberTold.entries, project_ids: v.array(ProjectId) }),
+  (userId: UserId, place: MemberPlace, left: Membership[]) => ({
     user_id: userId,
     ...place,
     project_ids: left.flatMap(({ project_id }) => project_id ?? []),

@@ -5,7 +5,7 @@ import { environment } from '../platform/environment.ts';
 import { recallSigningState } from '../platform/auth/token-keys.ts';
 import { CLOCK_SKEW_SECONDS } from '../platform/auth/token-shape.ts';
 import { claimantOf, proveAssertion } from './assertion.ts';
-import { Id } from '../platform/name.ts';
+import { type AccountKeyId, ServiceAccountId } from '../platform/ids.ts';
 import { isSameKey, publicHalfOf } from './service-account-key-pair.ts';
 import { findAnyServiceAccount, spendAssertion } from './service-account-store.ts';
 import { findWorkingKey, type ServiceAccount, subjectOf } from './service-account.ts';
@@ -24,7 +24,7 @@ type TokenRequest = v.InferOutput<typeof TokenRequest>;
 /** Who asks, and how they showed it. */
 interface Proof {
   account: ServiceAccount;
-  keyId: string;
+  keyId: AccountKeyId;
   method: 'assertion' | 'private_key';
   writes: Write[];
   headers: Record<string, string>;
@@ -90,7 +90,8 @@ async function proveByPrivateKey(
   now: Date,
 ): Promise<Proof | undefined> {
   const shown = publicHalfOf(private_key_pem);
-  const account = shown && v.is(Id, service_account_id) && (await findAnyServiceAccount(service_account_id));
+  const account =
+    shown && v.is(ServiceAccountId, service_account_id) && (await findAnyServiceAccount(service_account_id));
   const key = account && findWorkingKey(account, key_id, now);
   if (!key || !isSameKey(shown, key.public_key_jwk)) return undefined;
   const headers = {

@@ -2,6 +2,7 @@ import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { orgKey } from '../platform/data/keys.ts';
+import type { OrgId } from '../platform/ids.ts';
 import { encodeCursor, type PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { ORGS_PARTITION, orgSlugKey } from './keys.ts';
@@ -9,7 +10,7 @@ import { Org } from './org.ts';
 import { decodeId, type PageAsked, readGathered, readItems } from '../platform/data/rows.ts';
 import { refuse } from './problems.ts';
 
-export async function findOrg(id: string): Promise<Org> {
+export async function findOrg(id: OrgId): Promise<Org> {
   const item = await readItem(orgKey(id));
   if (!item) throw refuse('org.unknown');
   return v.parse(Org, item);
@@ -22,7 +23,7 @@ export async function listAllOrgs(page: PageAsked): Promise<PageOf<Org>> {
 
 /** Of these organisations a page, oldest first. */
 export async function listOrgsAmong(
-  ids: Iterable<string>,
+  ids: Iterable<OrgId>,
   { limit, cursor }: PageAsked,
 ): Promise<PageOf<Org>> {
   const after = decodeId(cursor) ?? '';

@@ -2,27 +2,34 @@
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';
-import { Email, Id, Name, Slug, Time } from '../platform/name.ts';
+import { OrgId, textOf } from '../platform/ids.ts';
+import { Email, Name, OrgSlug, Time } from '../platform/name.ts';
 
-export const OrgParams = v.object({ org_id: Id });
+export const OrgParams = v.object({ org_id: OrgId });
 
 export const CreateOrg = v.strictObject({
   name: Name,
-  slug: Slug,
+  slug: OrgSlug,
   /** Who shall administer it; without, whoever creates it does. */
   invite_admin_email: v.optional(Email),
 });
 
 export const RenameOrg = v.strictObject({ name: Name });
 
-export const OrgView = v.object({ id: Id, slug: Slug, name: Name, version: v.number(), created_at: Time });
+export const OrgView = v.object({
+  id: OrgId,
+  slug: OrgSlug,
+  name: Name,
+  version: v.number(),
+  created_at: Time,
+});
 export type OrgView = v.InferOutput<typeof OrgView>;
 
 export const OrgPage = v.object({ items: v.array(OrgView), next_cursor: v.nullable(v.string()) });
 
 export const Org = v.object({
-  id: v.string(),
-  slug: v.string(),
+  id: textOf<OrgId>(),
+  slug: textOf<OrgSlug>(),
   name: v.string(),
   /** People with the role org_admin here. Counted apart, so that the last one cannot slip away in a race. */
   admin_count: v.number(),
@@ -32,8 +39,8 @@ export const Org = v.object({
 export type Org = v.InferOutput<typeof Org>;
 
 export function planOrg(
-  id: string,
-  { name, slug }: { name: string; slug: string },
+  id: OrgId,
+  { name, slug }: { name: string; slug: OrgSlug },
   adminCount: number,
   now: Date,
 ): Org {
@@ -51,13 +58,13 @@ export function viewOrg({ id, slug, name, version, created_at }: Org): OrgView {
 export const OrgCreated = event(
   'identity.org.created',
   1,
-  v.object({ org_id: Id, slug: Slug, name: Name }),
+  v.object({ org_id: OrgId, slug: OrgSlug, name: Name }),
   ({ id, slug, name }: Org) => ({ org_id: id, slug, name }),
 );
 
 export const OrgRenamed = event(
   'identity.org.renamed',
   1,
-  v.object({ org_id: Id, name: Name }),
+  v.object({ org_id: OrgId, name: Name }),
   ({ id, name }: Org) => ({ org_id: id, name }),
 );

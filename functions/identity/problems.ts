@@ -3,13 +3,17 @@ import { type Problems, refusing } from '../platform/errors.ts';
 export const identityProblems = {
   'org.slug_taken': { status: 409, retryable: false, title: 'Another organisation has this slug' },
   'project.slug_taken': { status: 409, retryable: false, title: 'Another project has this slug' },
-  'project.in_use': { status: 409, retryable: false, title: 'Something still runs in the project' },
-  'member.unknown': { status: 404, retryable: false, title: 'No such member' },
-  'member.last_admin': { status: 409, retryable: false, title: 'The last administrator cannot go' },
+  'project.in_use': { status: 409, retryable: false, title: 'The project still has running resources' },
+  'member.unknown': { status: 404, retryable: false, title: 'The member was not found' },
+  'member.last_admin': {
+    status: 409,
+    retryable: false,
+    title: 'An organisation must keep at least one administrator',
+  },
   'member.too_many_grants': {
     status: 409,
     retryable: false,
-    title: 'This person has too many roles already',
+    title: 'This person already has too many roles',
   },
   'invitation.unknown': {
     status: 404,
@@ -19,9 +23,9 @@ export const identityProblems = {
   'invitation.other_email': {
     status: 403,
     retryable: false,
-    title: 'The invitation is for another address',
+    title: 'The invitation is for another e-mail address',
   },
-  'service_account.unknown': { status: 404, retryable: false, title: 'No such service account' },
+  'service_account.unknown': { status: 404, retryable: false, title: 'The service account was not found' },
   'service_account.slug_taken': {
     status: 409,
     retryable: false,
@@ -30,12 +34,12 @@ export const identityProblems = {
   'service_account.too_many_keys': {
     status: 409,
     retryable: false,
-    title: 'Too many keys of this service account still work',
+    title: 'The service account has too many active keys',
   },
   'signing_key.just_rotated': {
     status: 409,
     retryable: true,
-    title: 'The signing key was rotated a moment ago',
+    title: 'The signing key was rotated too recently',
   },
 } as const satisfies Problems;
 

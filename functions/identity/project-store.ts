@@ -1,7 +1,9 @@
 import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
-import { projectKey } from '../platform/data/keys.ts';
+import { requireNone } from '../platform/data/counters.ts';
+import { projectCounterKey, projectKey } from '../platform/data/keys.ts';
+import type { OrgId, ProjectId } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { orgProjectsPartition, projectSlugKey } from './keys.ts';
@@ -9,13 +11,13 @@ import { Project } from './project.ts';
 import { type PageAsked, readGathered } from '../platform/data/rows.ts';
 import { refuse } from './problems.ts';
 
-export async function findProject(id: string): Promise<Project> {
+export async function findProject(id: ProjectId): Promise<Project> {
   const item = await readItem(projectKey(id));
   if (!item) throw refuse('project.unknown');
   return v.parse(Project, item);
 }
 
-export async function listProjectsOf(orgId: string, page: PageAsked): Promise<PageOf<Project>> {
+export async function listProjectsOf(orgId: OrgId, page: PageAsked): Promise<PageOf<Project>> {
   const { items, next_cursor } = await readGathered(orgProjectsPartition(orgId), projectKey, page);
   return { items: items.map((item) => v.parse(Project, item)), next_cursor };
 }
@@ -51,18 +53,17 @@ export function saveName(before: Project, after: Project, stale: Refusal | undef
   );
 }
 
-// The count alone is asked for, not the version: then the refusal is true whatever else happened meanwhile.
-export function saveArchived(after: Project): Write {
-  return update(
-    projectKey(after.id),
-    {
+/** Not while an instance is counted there; what else happened meanwhile does not matter. */
+export function saveArchived(after: Project): Write[] {
+  return [
+    update(projectKey(after.id), {
       update: 'SET #status = :archived, archived_at = :at, version = version + :one',
-      condition: 'running_count = :none',
+      condition: 'attribute_exists(pk)',
       names: { '#status': 'status' },
-      values: { ':archived': after.status, ':at': after.archived_at, ':one': 1, ':none': 0 },
-    },
-    refuse('project.in_use'),
-  );
+      values: { ':archived': after.status, ':at': after.archived_at, ':one': 1 },
+    }),
+    requireNone(projectCounterKey(after.id), refuse('project.in_use')),
+  ];
 }
 
 export function saveUnarchived(before: Project, after: Project): Write {

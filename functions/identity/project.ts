@@ -2,14 +2,18 @@
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';
-import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
-import { refuse } from './problems.ts';
+import { OrgId, ProjectId, textOf } from '../platform/ids.ts';
+import { Description, Name, ProjectSlug, Time } from '../platform/name.ts';
 
-export const ProjectParams = v.object({ project_id: Id });
+export const ProjectParams = v.object({ project_id: ProjectId });
 
 const Status = v.picklist(['active', 'archived']);
 
-export const CreateProject = v.strictObject({ name: Name, slug: Slug, description: v.optional(Description) });
+export const CreateProject = v.strictObject({
+  name: Name,
+  slug: ProjectSlug,
+  description: v.optional(Description),
+});
 
 export const RenameProject = v.pipe(
   v.strictObject({ name: v.optional(Name), description: v.optional(Description) }),
@@ -18,9 +22,9 @@ export const RenameProject = v.pipe(
 export type RenameProject = v.InferOutput<typeof RenameProject>;
 
 export const ProjectView = v.object({
-  id: Id,
-  org_id: Id,
-  slug: Slug,
+  id: ProjectId,
+  org_id: OrgId,
+  slug: ProjectSlug,
   name: Name,
   description: Description,
   status: Status,
@@ -33,14 +37,12 @@ export type ProjectView = v.InferOutput<typeof ProjectView>;
 export const ProjectPage = v.object({ items: v.array(ProjectView), next_cursor: v.nullable(v.string()) });
 
 export const Project = v.object({
-  id: v.string(),
-  org_id: v.string(),
-  slug: v.string(),
+  id: textOf<ProjectId>(),
+  org_id: textOf<OrgId>(),
+  slug: textOf<ProjectSlug>(),
   name: v.string(),
   description: v.optional(v.string(), ''),
   status: Status,
-  /** How many things keep it from being archived. Whatever runs counts itself here as it starts and ends. */
-  running_count: v.number(),
   version: v.number(),
   created_at: v.string(),
   archived_at: v.optional(v.string()),
@@ -48,8 +50,8 @@ export const Project = v.object({
 export type Project = v.InferOutput<typeof Project>;
 
 export function planProject(
-  id: string,
-  orgId: string,
+  id: ProjectId,
+  orgId: OrgId,
   input: v.InferOutput<typeof CreateProject>,
   now: Date,
 ): Project {
@@ -60,7 +62,6 @@ export function planProject(
     name: input.name,
     description: input.description ?? '',
     status: 'active',
-    running_count: 0,
     version: 1,
     created_at: now.toISOString(),
   };
@@ -77,7 +78,6 @@ export function rename(project: Project, { name, description }: RenameProject): 
 
 /** An archived project stays readable and starts nothing new; one in which something runs stays active. */
 export function archive(project: Project, now: Date): Project {
-  if (project.running_count > 0) throw refuse('project.in_use');
   return { ...project, status: 'archived', archived_at: now.toISOString(), version: project.version + 1 };
 }
 
@@ -86,18 +86,17 @@ export function unarchive(project: Project): Project {
 }
 
 export function viewProject(project: Project): ProjectView {
-  const { running_count: _, ...view } = project;
-  return view;
+  return project;
 }
 
-const ProjectTold = v.object({ org_id: Id, project_id: Id });
+const ProjectTold = v.object({ org_id: OrgId, project_id: ProjectId });
 
 const tell = ({ id, ...project }: Project) => ({ project_id: id, ...project });
 
 export const ProjectCreated = event(
   'identity.project.created',
   1,
-  v.object({ ...ProjectTold.entries, slug: Slug, name: Name }),
+  v.object({ ...ProjectTold.entries, slug: ProjectSlug, name: Name }),
   tell,
 );
 

@@ -1,5 +1,6 @@
 import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
+import { lowerCased } from '../platform/ids.ts';
 import {
   entryEvents,
   give,
@@ -23,7 +24,7 @@ export const putOrgMember = command(
   },
   async (ctx, { params, body }) => {
     const place = { org_id: orgOf(ctx).id };
-    const { user, org } = await findUserAndOrg(params.user_id.toLowerCase(), place.org_id);
+    const { user, org } = await findUserAndOrg(lowerCased(params.user_id), place.org_id);
     const before = requireKnown(user, place.org_id);
     const after = give(before, place, body.role, ctx.now());
     requireAdminLeft(org, before, after);

@@ -1,5 +1,6 @@
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
+import { lowerCased } from '../platform/ids.ts';
 import {
   entryEvents,
   give,
@@ -13,7 +14,7 @@ import { findUser, saveMembership } from './member-store.ts';
 
 export const putProjectMember = command(
   {
-    summary: 'Give a person of the organisation a role in the project',
+    summary: 'Give a member of the organisation a role in the project',
     action: 'identity.project_member.put',
     params: ProjectMemberParams,
     body: PutProjectMember,
@@ -23,7 +24,7 @@ export const putProjectMember = command(
   async (ctx, { params, body }) => {
     const { id, org_id } = projectOf(ctx);
     const place = { org_id, project_id: id };
-    const before = requireKnown(await findUser(params.user_id.toLowerCase()), org_id);
+    const before = requireKnown(await findUser(lowerCased(params.user_id)), org_id);
     const after = give(before, place, body.role, ctx.now());
     return {
       subject: `user:${after.id}`,

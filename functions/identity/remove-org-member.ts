@@ -1,5 +1,6 @@
 import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
+import { lowerCased } from '../platform/ids.ts';
 import {
   changesBetween,
   MemberRemoved,
@@ -20,7 +21,7 @@ export const removeOrgMember = command(
   },
   async (ctx, { params }) => {
     const place = { org_id: orgOf(ctx).id };
-    const { user, org } = await findUserAndOrg(params.user_id.toLowerCase(), place.org_id);
+    const { user, org } = await findUserAndOrg(lowerCased(params.user_id), place.org_id);
     const before = requireKnown(user, place.org_id);
     const after = takeFromOrg(before, place.org_id);
     requireAdminLeft(org, before, after);

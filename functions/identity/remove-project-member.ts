@@ -1,5 +1,6 @@
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
+import { lowerCased } from '../platform/ids.ts';
 import {
   changesBetween,
   MemberRemoved,
@@ -21,7 +22,7 @@ export const removeProjectMember = command(
   async (ctx, { params }) => {
     const { id, org_id } = projectOf(ctx);
     const place = { org_id, project_id: id };
-    const before = requireMember(await findUser(params.user_id.toLowerCase()), place);
+    const before = requireMember(await findUser(lowerCased(params.user_id)), place);
     const after = takeFromProject(before, place);
     const { left } = changesBetween(before, after);
     return {

@@ -6,7 +6,7 @@ import { requireVersion } from '../platform/http/precondition.ts';
 
 export const renameProject = command(
   {
-    summary: 'Rename or describe a project',
+    summary: 'Change the name or the description of a project',
     action: 'identity.project.rename',
     params: ProjectParams,
     body: RenameProject,

@@ -15,7 +15,7 @@ import { requireVersion } from '../platform/http/precondition.ts';
 
 export const rotateServiceAccountKey = command(
   {
-    summary: 'Give a service account a new key; the ones before keep working for the overlap',
+    summary: 'Give a service account a new key; earlier keys keep working during the overlap',
     action: 'identity.service_account.rotate_key',
     params: ServiceAccountParams,
     body: RotateServiceAccountKey,

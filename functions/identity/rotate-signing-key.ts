@@ -7,7 +7,7 @@ import { readTtl } from './token.ts';
 
 export const rotateSigningKey = command(
   {
-    summary: 'Let the other key sign from now on; tokens already signed stay good until they expire',
+    summary: 'Switch to the other signing key; tokens already issued stay valid until they expire',
     action: 'identity.signing_key.rotate',
     reply: SigningKeys,
     refusals: ['signing_key.just_rotated'],

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { putNew, remove, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey, serviceAccountKey } from '../platform/data/keys.ts';
+import { lowerCased, type ProjectId, type ServiceAccountId } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { type PageAsked, readGathered } from '../platform/data/rows.ts';
@@ -25,20 +26,23 @@ export function insertServiceAccount(account: ServiceAccount): Write[] {
 }
 
 /** An account of another project is as unknown as one that never was. */
-export async function findServiceAccount(projectId: string, id: string): Promise<ServiceAccount> {
+export async function findServiceAccount(
+  projectId: ProjectId,
+  id: ServiceAccountId,
+): Promise<ServiceAccount> {
   const account = await findAnyServiceAccount(id);
   if (account?.project_id !== projectId) throw refuse('service_account.unknown');
   return account;
 }
 
 /** For whoever proves to be the account; everybody else asks in a project. */
-export async function findAnyServiceAccount(id: string): Promise<ServiceAccount | undefined> {
-  const item = await readItem(serviceAccountKey(id.toLowerCase()));
+export async function findAnyServiceAccount(id: ServiceAccountId): Promise<ServiceAccount | undefined> {
+  const item = await readItem(serviceAccountKey(lowerCased(id)));
   return item && v.parse(ServiceAccount, item);
 }
 
 export async function listProjectAccounts(
-  projectId: string,
+  projectId: ProjectId,
   page: PageAsked,
 ): Promise<PageOf<ServiceAccount>> {
   const { items, next_cursor } = await readGathered(projectAccounts(projectId), serviceAccountKey, page);
@@ -86,7 +90,7 @@ export function removeServiceAccount(account: ServiceAccount, stale: Refusal | u
 }
 
 /** An assertion is good once. It is remembered for longer than it can be presented. */
-export function spendAssertion(accountId: string, jti: string, expiresAtSeconds: number): Write {
+export function spendAssertion(accountId: ServiceAccountId, jti: string, expiresAtSeconds: number): Write {
   const hash = createHash('sha256').update(jti).digest('hex');
   return putNew(
     { ...assertionKey(accountId, hash), expires_at: expiresAtSeconds },

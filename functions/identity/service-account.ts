@@ -1,12 +1,13 @@
 // A service account: how a machine acts in one project. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
+import { AccountKeyId, OrgId, ProjectId, ServiceAccountId, textOf } from '../platform/ids.ts';
 import type { ScopedProject } from '../platform/scope.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
 import { type Role, ROLES, SERVICE_ACCOUNT_ROLES } from '../platform/permissions.ts';
 import { PublicJwk } from '../platform/auth/token-shape.ts';
-import { Description, Id, Name, Slug, Time } from '../platform/name.ts';
+import { AccountSlug, Description, Name, Time } from '../platform/name.ts';
 import { refuse } from './problems.ts';
 
 /** One that signs, and two that were rotated out and still work for a while. */
@@ -21,7 +22,7 @@ const Status = v.picklist(['active', 'disabled']);
 const AnyRole = v.picklist(Object.keys(ROLES) as Role[]);
 
 const AccountKey = v.object({
-  key_id: v.string(),
+  key_id: textOf<AccountKeyId>(),
   public_key_jwk: PublicJwk,
   created_at: v.string(),
   /** From then on the key is refused; without it, it works until it is rotated out. */
@@ -30,11 +31,11 @@ const AccountKey = v.object({
 export type AccountKey = v.InferOutput<typeof AccountKey>;
 
 export const ServiceAccount = v.object({
-  id: v.string(),
-  project_id: v.string(),
-  org_id: v.string(),
+  id: textOf<ServiceAccountId>(),
+  project_id: textOf<ProjectId>(),
+  org_id: textOf<OrgId>(),
   name: v.string(),
-  slug: v.string(),
+  slug: textOf<AccountSlug>(),
   description: v.string(),
   role: AnyRole,
   status: Status,
@@ -44,11 +45,11 @@ export const ServiceAccount = v.object({
 });
 export type ServiceAccount = v.InferOutput<typeof ServiceAccount>;
 
-export const ServiceAccountParams = v.object({ service_account_id: Id });
+export const ServiceAccountParams = v.object({ service_account_id: ServiceAccountId });
 
 export const CreateServiceAccount = v.strictObject({
   name: Name,
-  slug: Slug,
+  slug: AccountSlug,
   description: v.optional(Description, ''),
   role: v.optional(GivenRole, 'app_operator'),
 });
@@ -71,15 +72,15 @@ export const RotateServiceAccountKey = v.strictObject({
 });
 
 export const ServiceAccountView = v.object({
-  id: Id,
-  project_id: Id,
-  org_id: Id,
+  id: ServiceAccountId,
+  project_id: ProjectId,
+  org_id: OrgId,
   name: Name,
-  slug: Slug,
+  slug: AccountSlug,
   description: Description,
   role: AnyRole,
   status: Status,
-  keys: v.array(v.object({ key_id: Id, created_at: Time, not_after: v.optional(Time) })),
+  keys: v.array(v.object({ key_id: AccountKeyId, created_at: Time, not_after: v.optional(Time) })),
   created_at: Time,
   version: v.number(),
 });
@@ -88,14 +89,14 @@ export type ServiceAccountView = v.InferOutput<typeof ServiceAccountView>;
 /** Told once; later replays of the same request leave the private key out. */
 export const ServiceAccountWithKey = v.object({
   ...ServiceAccountView.entries,
-  key_id: Id,
+  key_id: AccountKeyId,
   private_key_pem: v.optional(v.string()),
 });
 
 export function planServiceAccount(
   input: v.InferOutput<typeof CreateServiceAccount>,
   project: ScopedProject,
-  id: string,
+  id: ServiceAccountId,
   key: AccountKey,
 ): ServiceAccount {
   if (project.status === 'archived') throw refuse('project.archived');
@@ -139,7 +140,7 @@ export function rotateKey(
     .filter((each) => isWorking(each, now));
   if (overlapping.length >= KEYS_MAX) {
     throw refuse('service_account.too_many_keys', {
-      detail: 'An overlap_seconds of 0 ends the keys before.',
+      detail: 'Set overlap_seconds to 0 to end the earlier keys.',
     });
   }
   return { ...account, keys: [...overlapping, key], version: account.version + 1 };
@@ -150,7 +151,11 @@ function isWorking({ not_after }: AccountKey, now: Date): boolean {
 }
 
 /** The key a caller may prove itself with; nothing where there is none, for whatever reason. */
-export function findWorkingKey(account: ServiceAccount, keyId: string, now: Date): AccountKey | undefined {
+export function findWorkingKey(
+  account: ServiceAccount,
+  keyId: AccountKeyId,
+  now: Date,
+): AccountKey | undefined {
   if (account.status !== 'active') return undefined;
   return account.keys.find((key) => key.key_id === keyId && isWorking(key, now));
 }
@@ -165,7 +170,12 @@ function viewKey({ key_id, created_at, not_after }: AccountKey): ServiceAccountV
 
 export const subjectOf = ({ id }: ServiceAccount): string => `service_account:${id}`;
 
-const Told = v.object({ service_account_id: Id, slug: Slug, role: AnyRole, status: Status });
+const Told = v.object({
+  service_account_id: ServiceAccountId,
+  slug: AccountSlug,
+  role: AnyRole,
+  status: Status,
+});
 
 const tell = ({ id, ...account }: ServiceAccount) => ({ service_account_id: id, ...account });
 

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
 import { ACCESS_TOKEN_TYPE, API_AUDIENCE, TOKEN_CHARACTERS_MAX } from '../platform/auth/token-shape.ts';
+import type { OrgId, ProjectId, ServiceAccountId } from '../platform/ids.ts';
 import type { ServiceAccount } from './service-account.ts';
 
 /** RFC 7523 §2.1 */
@@ -41,9 +42,9 @@ export interface PlannedToken {
     exp: number;
     iat: number;
     jti: string;
-    client_id: string;
-    project_id: string;
-    org_id: string;
+    client_id: ServiceAccountId;
+    project_id: ProjectId;
+    org_id: OrgId;
   };
 }
 

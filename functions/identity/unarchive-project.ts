@@ -5,7 +5,7 @@ import { findProject, saveUnarchived } from './project-store.ts';
 
 export const unarchiveProject = command(
   {
-    summary: 'Bring an archived project back',
+    summary: 'Unarchive a project',
     action: 'identity.project.unarchive',
     params: ProjectParams,
     reply: ProjectView,

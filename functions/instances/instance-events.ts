@@ -1,14 +1,15 @@
 // What is told of instances. They do not exist yet; others tell of them and act on what they tell. Rules only.
 
 import * as v from 'valibot';
+import { type AppInstanceId, ArtifactId, branded } from '../platform/ids.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { event } from '../platform/events.ts';
-import { Id, Slug } from '../platform/name.ts';
+import { AppSlug } from '../platform/name.ts';
 
 const InstanceTold = v.object({
   // Bounded, as a canary keeps the ids of all the instances it counts.
-  app_instance_id: v.pipe(v.string(), v.maxLength(64)),
-  app_slug: Slug,
+  app_instance_id: branded<AppInstanceId>(v.pipe(v.string(), v.maxLength(64))),
+  app_slug: AppSlug,
   app_version: VersionNumber,
 });
 
@@ -23,7 +24,7 @@ export const StopRequested = event(
     ...InstanceTold.entries,
     /** A code: `artifact.revoked`. */
     reason: v.string(),
-    artifact_id: Id,
+    artifact_id: ArtifactId,
     /** In words, by whoever revoked the artifact. */
     detail: v.optional(v.string()),
   }),

@@ -16,7 +16,7 @@ import { findSubmissionInFull, saveSubmission } from './submission-store.ts';
 
 export const approveSubmission = command(
   {
-    summary: 'Approve a submission: its version is registered, in draft, for the project that handed it in',
+    summary: 'Approve a submission: its version is registered as a draft of the project that submitted it',
     action: 'manifests.submission.approve',
     params: SubmissionParams,
     body: ApproveSubmission,

@@ -6,7 +6,7 @@ import { findTwoVersions } from '../catalog/find-version.ts';
 
 export const diffVersions = query(
   {
-    summary: 'Tell what changes from one version of an app to another, and what of it breaks',
+    summary: 'List the changes between two versions of an app, and which of them are breaking',
     params: TwoVersionsParams,
     reply: ManifestDiff,
     refusals: ['app.unknown', 'version.unknown'],

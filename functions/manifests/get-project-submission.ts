@@ -5,7 +5,7 @@ import { findSubmissionInFull } from './submission-store.ts';
 
 export const getProjectSubmission = query(
   {
-    summary: 'A submission of the project, with its manifest',
+    summary: 'Get a submission of the project, with its manifest',
     params: SubmissionParams,
     reply: SubmissionInFullView,
   },

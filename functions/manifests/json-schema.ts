@@ -121,7 +121,7 @@ const KEYWORDS: Record<string, { of: readonly string[]; judge: Judge }> = {
     of: ['object'],
     judge: (value) =>
       isFlag(value) &&
-      expected('true or false', 'A schema for further properties is not part of the subset.'),
+      expected('true or false', 'A schema for additional properties is not part of the supported subset.'),
   },
   minProperties: { of: ['object'], judge: isCount },
   maxProperties: { of: ['object'], judge: isCount },
@@ -151,11 +151,11 @@ const KEYWORDS: Record<string, { of: readonly string[]; judge: Judge }> = {
 
 /** For keywords people know from elsewhere: what to do instead. */
 const INSTEAD: Record<string, string> = {
-  $ref: 'Write the schema out where it is used; nothing is fetched or followed.',
-  $dynamicRef: 'Write the schema out where it is used; nothing is fetched or followed.',
-  $defs: 'Write each schema out where it is used.',
-  definitions: 'Write each schema out where it is used.',
-  $data: 'Bounds are numbers written in the schema.',
+  $ref: 'Write the schema inline where it is used; references are not followed.',
+  $dynamicRef: 'Write the schema inline where it is used; references are not followed.',
+  $defs: 'Write each schema inline where it is used.',
+  definitions: 'Write each schema inline where it is used.',
+  $data: 'Write bounds as numbers in the schema.',
   anyOf: 'For a choice of values use enum.',
   oneOf: 'For a choice of values use enum.',
   allOf: 'Put all keywords into one schema.',
@@ -223,7 +223,7 @@ function faultOfKeyword(name: string, value: unknown, type: unknown, isRoot: boo
   const keyword = Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name] : undefined;
   if (!keyword)
     return {
-      detail: 'This keyword is not part of the subset.',
+      detail: 'This keyword is not part of the supported subset.',
       hint:
         (Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined) ??
         'Remove it; docs/manifest.md lists the keywords.',
@@ -237,7 +237,7 @@ function faultOfPattern(value: unknown): Fault | undefined {
   if (typeof value !== 'string') return expected('a regular expression as text');
   const compiled = compilePattern(value);
   if ('pattern' in compiled) return undefined;
-  return expected(`in a pattern ${compiled.expected}`, 'docs/manifest.md says what a pattern may hold.');
+  return expected(`in a pattern ${compiled.expected}`, 'docs/manifest.md lists what a pattern may contain.');
 }
 
 function checkBounds(node: Record<string, unknown>, pointer: string, work: Work): void {
@@ -287,7 +287,7 @@ function checkOwnValue(schema: JsonSchema, value: unknown, pointer: string, work
   checkValue(schema, value, '', own);
   work.steps = own.steps;
   if (own.faults.length > 0)
-    work.faults.push({ pointer, ...expected('a value that fits the schema it stands in') });
+    work.faults.push({ pointer, ...expected('a value that matches the schema it belongs to') });
 }
 
 function checkValue(schema: JsonSchema, value: unknown, pointer: string, work: Work): void {
@@ -312,7 +312,7 @@ function checkMembers(schema: JsonSchema, value: Record<string, unknown>, pointe
       schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     if (inner) checkValue(inner, member, pointer + pointerPart(name), work);
     else if (schema.additionalProperties === false)
-      work.faults.push({ pointer: pointer + pointerPart(name), detail: 'There is no such field.' });
+      work.faults.push({ pointer: pointer + pointerPart(name), detail: 'This field is not allowed.' });
   }
 }
 
@@ -344,7 +344,7 @@ function faultOfSize(schema: JsonSchema, value: unknown, work: Work): Fault | un
   if (typeof value === 'string') return faultOfString(schema, value, work);
   if (typeof value === 'number') return faultOfNumber(schema, value);
   if (Array.isArray(value)) {
-    if (schema.uniqueItems === true && !isUnique(value)) return expected('each item once');
+    if (schema.uniqueItems === true && !isUnique(value)) return expected('each item only once');
     return faultOfCount(value.length, schema.minItems, schema.maxItems, 'items');
   }
   if (isRecord(value))
@@ -365,7 +365,7 @@ function faultOfString(schema: JsonSchema, value: string, work: Work): Fault | u
     return expected(`a ${schema.format}`);
   if (schema.pattern === undefined) return undefined;
   const compiled = compilePattern(schema.pattern);
-  if (!('pattern' in compiled)) return expected('a pattern that can be matched');
+  if (!('pattern' in compiled)) return expected('a valid pattern');
   const { matches, steps } = matchPattern(compiled.pattern, value, work.steps);
   work.steps -= steps;
   if (matches === undefined) return expected('shorter text: matching all of it takes too many steps');

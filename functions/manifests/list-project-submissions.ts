@@ -7,7 +7,7 @@ import { listSubmissionsOf } from './submission-store.ts';
 
 export const listProjectSubmissions = query(
   {
-    summary: 'List what the project has submitted, oldest first',
+    summary: 'List the submissions of a project, oldest first',
     query: v.strictObject(PageQuery),
     reply: SubmissionPage,
   },

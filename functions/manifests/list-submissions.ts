@@ -6,7 +6,7 @@ import { listWaitingSubmissions } from './submission-store.ts';
 
 export const listSubmissions = query(
   {
-    summary: 'List the submissions that wait for a reviewer, oldest first',
+    summary: 'List the submissions that are waiting for review, oldest first',
     query: v.strictObject(PageQuery),
     reply: SubmissionPage,
   },

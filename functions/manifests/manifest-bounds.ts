@@ -78,7 +78,8 @@ export const isReservedKey = (key: string): boolean => RESERVED_KEYS.has(key);
 
 function faultOfKey({ key, parent }: Place): Fault | undefined {
   if (!parent || Array.isArray(parent.value)) return undefined;
-  if (isReservedKey(key)) return { detail: 'No field can have this name.', hint: 'Choose another name.' };
+  if (isReservedKey(key))
+    return { detail: 'This name is reserved and cannot be used for a field.', hint: 'Choose another name.' };
   if (key.length > KEY_CHARACTERS_MAX)
     return { detail: `Expected a name of at most ${KEY_CHARACTERS_MAX} characters.` };
   return UNPRINTABLE.test(key) ? { detail: 'Expected a name without control characters.' } : undefined;
@@ -98,7 +99,9 @@ function isKeepable(value: number): boolean {
   const size = Math.abs(value);
   return size === 0 || (size >= 1e-100 && size <= Number.MAX_SAFE_INTEGER);
 }
-const UNKEEPABLE = { detail: `Expected a number of at most ${Number.MAX_SAFE_INTEGER} either way.` };
+const UNKEEPABLE = {
+  detail: `Expected a number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}.`,
+};
 
 // Terminals obey control characters, and those that turn the direction of writing hide what is written.
 // oxlint-disable-next-line no-control-regex
@@ -120,12 +123,12 @@ const SECRETS = [
 ];
 
 function faultOfText(text: string): Fault | undefined {
-  if (!text.isWellFormed()) return { detail: 'Expected text of whole Unicode characters.' };
+  if (!text.isWellFormed()) return { detail: 'Expected valid Unicode text.' };
   if (UNPRINTABLE.test(text)) return { detail: 'Expected text without control characters.' };
   if (SECRETS.some((shape) => shape.test(text)))
     return {
-      detail: 'This looks like a secret, and a manifest can be read by everybody.',
-      hint: 'Revoke it, name it under secrets, and let people choose the credential at launch.',
+      detail: 'This looks like a secret, and everyone can read a manifest.',
+      hint: 'Revoke it, declare it under secrets, and let people choose the credential at launch.',
     };
   return undefined;
 }

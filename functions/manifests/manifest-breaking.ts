@@ -41,14 +41,18 @@ const RULES: Rule[] = [
   {
     at: at('/app/supported_modes/operating_modes/*'),
     breaks: isRemoved,
-    why: 'Instances in this operating mode cannot go on to the version.',
+    why: 'Instances in this operating mode cannot move to this version.',
   },
   {
     at: at('/app/supported_modes/control_plane_scopes/*'),
     breaks: isRemoved,
-    why: 'Instances with this control-plane scope cannot go on to the version.',
+    why: 'Instances with this control-plane scope cannot move to this version.',
   },
-  { at: at('/version/internal_testing'), breaks: becameTrue, why: 'Only its publisher can launch it.' },
+  {
+    at: at('/version/internal_testing'),
+    breaks: becameTrue,
+    why: 'Only the publisher can launch the version.',
+  },
   {
     at: at('/version/artifacts/*'),
     breaks: (difference) => isRemoved(difference) && memberOf(difference.before, 'variant') !== undefined,
@@ -57,22 +61,22 @@ const RULES: Rule[] = [
   {
     at: at('/version/compatibility/requires_capacity_shape/*'),
     breaks: isRemoved,
-    why: 'Allocations of this shape can no longer run it.',
+    why: 'Allocations of this shape can no longer run the app.',
   },
   {
     at: at('/version/compatibility/supported_accelerators/*'),
     breaks: isRemoved,
-    why: 'Allocations with this accelerator can no longer run it.',
+    why: 'Allocations with this accelerator can no longer run the app.',
   },
   {
     at: at('/version/compatibility/min_gpu_(?:count|memory_mib)'),
     breaks: isMore,
-    why: 'Smaller allocations can no longer run it.',
+    why: 'Smaller allocations can no longer run the app.',
   },
   {
     at: at('/version/compatibility/requires_exclusive_node'),
     breaks: becameTrue,
-    why: 'Allocations on shared nodes can no longer run it.',
+    why: 'Allocations on shared nodes can no longer run the app.',
   },
   {
     at: at('/version/required_credential_classes/*'),
@@ -87,64 +91,88 @@ const RULES: Rule[] = [
   {
     at: at('/version/external_worker_contract(?:/.+)?'),
     breaks: always,
-    why: 'Workers poll and report by the contract they know.',
+    why: 'Existing workers poll and report by the old contract.',
   },
-  { at: at('/version/members/*'), breaks: isRemoved, why: 'Instances may have members of this role.' },
-  { at: at('/version/members/*/min_count'), breaks: isMore, why: 'Instances may have fewer members.' },
-  { at: at('/version/members/*/max_count'), breaks: isLowered, why: 'Instances may have more members.' },
+  {
+    at: at('/version/members/*'),
+    breaks: isRemoved,
+    why: 'Existing instances may have members of this role.',
+  },
+  {
+    at: at('/version/members/*/min_count'),
+    breaks: isMore,
+    why: 'Existing instances may have fewer members.',
+  },
+  {
+    at: at('/version/members/*/max_count'),
+    breaks: isLowered,
+    why: 'Existing instances may have more members.',
+  },
   {
     at: at('/version/ui(?:/extension_kind)?'),
     breaks: ({ before, kind }) =>
       kind !== 'added' && (memberOf(before, 'extension_kind') ?? before) === 'embedded',
-    why: 'Its own UI is no longer reached through the platform.',
+    why: 'The UI of the app is no longer available through the platform.',
   },
-  { at: at(PROFILE), breaks: isRemoved, why: 'There is nothing left to launch.' },
+  { at: at(PROFILE), breaks: isRemoved, why: 'The version can no longer be launched.' },
   {
     at: at(`${PROFILE}/engines/*`),
     breaks: isRemoved,
-    why: 'Instances run by this engine cannot go on to the version.',
+    why: 'Instances run by this engine cannot move to this version.',
   },
   { at: at(`${PROFILE}/variants/*`), breaks: isRemoved, why: 'This variant is no longer offered.' },
   {
     at: at(`${PROFILE}/components/*`),
     breaks: (difference) => isRemoved(difference) && isReachable(difference.before),
-    why: 'Its ports are gone, and whoever uses them.',
+    why: 'Clients can no longer reach the ports of this component.',
   },
   {
     at: at(`${PROFILE}/components/*/ports/*`),
     breaks: (difference) => isRemoved(difference) && memberOf(difference.before, 'expose') !== 'none',
-    why: 'Whoever uses the port no longer finds it.',
+    why: 'Clients can no longer reach this port.',
   },
   {
     at: at(`${PROFILE}/components/*/ports/*/expose`),
     breaks: ({ before }) => before !== 'none',
-    why: 'Whoever uses the port no longer finds it where it was.',
+    why: 'Clients must reach this port in another way.',
   },
   {
     at: at(`${PROFILE}/(?:components/*/)?resources/(?:gpu_count|min_vcpu|min_memory_mib|shared_memory_mib)`),
     breaks: isMore,
-    why: 'Allocations that ran it may be too small.',
+    why: 'Allocations that ran the app may be too small.',
   },
   {
     at: at(`${PROFILE}/resource_parameters/\\w+`),
     breaks: isRemoved,
-    why: 'The parameter no longer sets it.',
+    why: 'The parameter no longer sets this resource.',
   },
   {
     at: at(`${PROFILE}/storage/*`),
     breaks: isRemoved,
-    why: 'What instances keep there is no longer mounted.',
+    why: 'Data that instances keep there is no longer mounted.',
   },
   {
     at: at(`${PROFILE}/storage/*/path`),
     breaks: always,
-    why: 'What instances keep there is found elsewhere.',
+    why: 'Data that instances keep there is mounted at another path.',
   },
-  { at: at(`${PROFILE}/storage/*/kinds/*`), breaks: isRemoved, why: 'Instances may have chosen this kind.' },
-  { at: at(`${PROFILE}/storage/*/min_gib`), breaks: isMore, why: 'Instances may have less.' },
-  { at: at(`${PROFILE}/storage/*/max_gib`), breaks: isLowered, why: 'Instances may have more.' },
-  { at: at(`${PROFILE}/storage/*/read_only`), breaks: becameTrue, why: 'Instances may write there.' },
-  { at: at(`${PROFILE}/add_ons/*`), breaks: isRemoved, why: 'Instances may have it switched on.' },
+  { at: at(`${PROFILE}/storage/*/kinds/*`), breaks: isRemoved, why: 'Existing instances may use this kind.' },
+  {
+    at: at(`${PROFILE}/storage/*/min_gib`),
+    breaks: isMore,
+    why: 'Existing instances may have less storage.',
+  },
+  {
+    at: at(`${PROFILE}/storage/*/max_gib`),
+    breaks: isLowered,
+    why: 'Existing instances may have more storage.',
+  },
+  {
+    at: at(`${PROFILE}/storage/*/read_only`),
+    breaks: becameTrue,
+    why: 'Existing instances may write there.',
+  },
+  { at: at(`${PROFILE}/add_ons/*`), breaks: isRemoved, why: 'Existing instances may use this add-on.' },
   {
     at: at(`${PROFILE}/secrets/*`),
     breaks: (difference) => isAdded(difference) && memberOf(difference.after, 'required') === true,
@@ -160,11 +188,15 @@ const RULES: Rule[] = [
     breaks: isAnother,
     why: 'The credential in use may be of another class.',
   },
-  { at: at(`${PROFILE}/outputs/*`), breaks: isRemoved, why: 'Whoever reads the output no longer finds it.' },
+  {
+    at: at(`${PROFILE}/outputs/*`),
+    breaks: isRemoved,
+    why: 'Clients that read this output no longer find it.',
+  },
   {
     at: at(`${PROFILE}/outputs/*/(?:kind|component|port|path)`),
     breaks: always,
-    why: 'The output leads somewhere else.',
+    why: 'The output points to something else.',
   },
 ];
 
@@ -187,7 +219,7 @@ interface KeywordRule {
   why: string;
 }
 
-const NARROWER = 'Values that were accepted are refused.';
+const NARROWER = 'Values that were accepted before are refused.';
 const narrowsWhen = (breaks: KeywordRule['breaks']): KeywordRule => ({ breaks, why: NARROWER });
 
 const KEYWORD_RULES: Record<string, KeywordRule> = {
@@ -213,7 +245,7 @@ const KEYWORD_RULES: Record<string, KeywordRule> = {
   uniqueItems: narrowsWhen(becameTrue),
   additionalProperties: narrowsWhen(({ after }) => after === false),
   items: narrowsWhen(isAdded),
-  property: { breaks: isRemoved, why: 'Whoever sets it is refused.' },
+  property: { breaks: isRemoved, why: 'Launches that set it are refused.' },
 };
 
 /** From the pointer of a change inside a schema to the keyword that changed, past the properties it stands in. */
@@ -239,5 +271,5 @@ function whySchemaBreaks(difference: Difference, schema: string, after: Manifest
 function whyRequired(difference: Difference, node: unknown): string | undefined {
   if (!isAdded(difference)) return undefined;
   const property = memberOf(memberOf(node, 'properties'), String(difference.after)) as JsonSchema | undefined;
-  return property?.default === undefined ? 'Whoever does not set it is refused.' : undefined;
+  return property?.default === undefined ? 'Launches that do not set it are refused.' : undefined;
 }

@@ -90,7 +90,7 @@ export const SPELLING_CHECKS: { reads: string[]; find: (sent: ManifestAsSent) =>
         faultIf(
           profile?.components !== undefined && isSaid(profile[field]),
           `/version/runtime_profile/${field}`,
-          'Expected it in a component, as the profile lists components.',
+          'Expected this field in a component, because the profile lists components.',
         ),
       ),
   },

@@ -23,7 +23,7 @@ export function repeated(values: readonly unknown[], pointer: string, member = '
   return values.flatMap((value, index) => {
     const isRepeated = seen.has(value);
     seen.add(value);
-    return faultIf(isRepeated, `${pointer}/${index}${member}`, 'Expected each only once in the list.');
+    return faultIf(isRepeated, `${pointer}/${index}${member}`, 'Expected each entry only once in the list.');
   });
 }
 
@@ -35,7 +35,7 @@ export function unknownName(
   what: string,
 ): InputFault[] {
   const isUnknown = name !== undefined && !known.includes(name);
-  const hint = known.length > 0 ? 'Check its spelling.' : 'There are none: add it there.';
+  const hint = known.length > 0 ? 'Check the spelling.' : 'None is declared: add one.';
   return faultIf(isUnknown, pointer, `Expected the name of ${what}.`, hint);
 }
 

@@ -58,7 +58,7 @@ function checkBackend({ app, version }: Manifest): InputFault[] {
     ...faultIf(
       !profile && RUN_BY_AGENT.has(app.runtime_backend),
       '/version/runtime_profile',
-      `Expected a runtime profile: the backend ${app.runtime_backend} runs nothing else.`,
+      `Expected a runtime profile: the backend ${app.runtime_backend} cannot run without one.`,
     ),
   ];
 }
@@ -84,8 +84,8 @@ function checkArtifacts({ app, version }: Manifest): InputFault[] {
     ...faultIf(
       artifacts.length === 0 && RUN_BY_AGENT.has(app.runtime_backend),
       '/version/artifacts',
-      `Expected at least one artifact: the backend ${app.runtime_backend} runs nothing else.`,
-      'Its digest may be left out until it is pushed.',
+      `Expected at least one artifact: the backend ${app.runtime_backend} cannot run without one.`,
+      'The digest may be omitted until the artifact is pushed.',
     ),
     ...repeated(
       artifacts.map(({ name, variant = '' }) => `${name} ${variant}`),
@@ -120,12 +120,12 @@ function checkCompatibility({ version: { compatibility } }: Manifest): InputFaul
     ...faultIf(
       compatibility.min_gpu_count > 0 && accelerators.every((accelerator) => accelerator === 'cpu'),
       `${at}/min_gpu_count`,
-      'Expected 0, as cpu is the only accelerator.',
+      'Expected 0, because cpu is the only accelerator.',
     ),
     ...faultIf(
       compatibility.requires_exclusive_node && !shapes.includes('baremetal'),
       `${at}/requires_exclusive_node`,
-      'Expected false, as the capacity shape baremetal is not among those supported.',
+      'Expected false, because the capacity shape baremetal is not listed.',
     ),
   ];
 }
@@ -150,7 +150,7 @@ function checkParameters(manifest: Manifest): InputFault[] {
     ...faultIf(
       manifest.version.parameters?.['additionalProperties'] === true,
       '/version/parameters/additionalProperties',
-      'Expected false: a launch takes the parameters that are declared and no others.',
+      'Expected false: a launch accepts only declared parameters.',
     ),
   ];
 }
@@ -209,7 +209,7 @@ function checkUi({ app, version: { ui, runtime_profile: profile } }: Manifest): 
     ...faultIf(
       isOfAgent && fitting.length > 1,
       '/version/ui',
-      'Expected component and port, as several ports are open to the gateway.',
+      'Expected component and port, because several ports are exposed to the gateway.',
     ),
   ];
 }
@@ -244,7 +244,7 @@ function checkMetering({ version: { metering } }: Manifest): InputFault[] {
       faultIf(
         MEASURED.has(unit),
         `/version/metering/units/${index}/unit`,
-        'Expected a unit the app counts itself; this one is measured by the platform.',
+        'Expected a unit that the app counts; the platform measures this one itself.',
       ),
     ),
     ...faultIf(

@@ -53,7 +53,7 @@ function findStrays(schema: AnySchema, value: unknown, pointer: string, found: S
     else if (!isReservedKey(key))
       found.push({
         pointer: at,
-        detail: 'There is no such field.',
+        detail: 'This field is not allowed.',
         hint: hintFor(key, entries),
         isShape: false,
       });
@@ -62,7 +62,7 @@ function findStrays(schema: AnySchema, value: unknown, pointer: string, found: S
 }
 
 const NO_HOST =
-  'An app has no part in its host: remove it. What it may use is said in resources, ports and storage.';
+  'Remove it: an app has no access to its host. Declare what it needs in resources, ports and storage.';
 const STORAGE_HINT = 'Declare it under runtime_profile.storage, at /workspace or /data.';
 const IMAGE_HINT = 'Use image_ref with a digest, or artifact with the name of an artifact.';
 
@@ -103,7 +103,7 @@ function hintFor(key: string, entries: Record<string, unknown>): string {
   return (
     (Object.hasOwn(INSTEAD, key) ? INSTEAD[key] : undefined) ??
     (names.length <= FIELDS_SHOWN_MAX
-      ? `Fields here: ${names.join(', ')}.`
+      ? `Allowed fields: ${names.join(', ')}.`
       : 'Remove it or check its spelling; docs/manifest.md lists every field.')
   );
 }

@@ -29,7 +29,7 @@ export const PortNumber = wholeNumber(1, 65_535);
 /** What things inside a manifest are called: components, artifacts, variants, add-ons, secrets. */
 export const ItemName = v.pipe(
   v.string(),
-  v.regex(/^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/, 'Lower-case letters and digits, parted by single - or _.'),
+  v.regex(/^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/, 'Lower-case letters and digits, separated by single - or _.'),
   v.maxLength(40),
 );
 
@@ -51,14 +51,6 @@ export const EnvName = v.pipe(
   v.string(),
   v.regex(/^[A-Z_][A-Z0-9_]*$/, 'Upper-case letters, digits and _, not beginning with a digit.'),
   v.maxLength(100),
-);
-
-export const Digest = v.pipe(
-  v.string(),
-  v.regex(
-    /^sha256:[0-9a-f]{64}$/,
-    'A digest: sha256: and 64 hexadecimal digits.\nPush the artifact and write the digest the registry answered; tags can move.',
-  ),
 );
 
 const REPOSITORY = /[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*/.source;

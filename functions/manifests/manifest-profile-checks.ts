@@ -46,13 +46,13 @@ function checkComponents({ components, variants, kind }: RuntimeProfile): InputF
     ...faultIf(
       needsComponent && components.length === 0,
       `${PROFILE}/components`,
-      'Expected a component, or image_ref or artifact for a single one.',
+      'Expected at least one component, or image_ref or artifact for a single one.',
     ),
     ...repeated(namesOf(components), `${PROFILE}/components`, '/name'),
     ...repeated(namesOf(variants), `${PROFILE}/variants`, '/name'),
     ...circles(components).map((index) => ({
       pointer: `${PROFILE}/components/${index}/depends_on`,
-      detail: 'Expected components that do not wait for this one in turn.',
+      detail: 'Expected components that do not depend on this one themselves.',
     })),
   ];
 }
@@ -89,13 +89,13 @@ function checkPorts({ ports }: Component, at: string): InputFault[] {
       .filter(({ name }, place) => named.findIndex((other) => other.name === name) < place)
       .map(({ index }) => ({
         pointer: `${at}/ports/${index}/name`,
-        detail: 'Expected each only once in the list.',
+        detail: 'Expected each entry only once in the list.',
       })),
     ...ports.flatMap(({ protocol, expose }, index) =>
       faultIf(
         protocol === 'udp' && expose === 'embedded_ui_gateway',
         `${at}/ports/${index}/expose`,
-        'Expected none or private, as the gateway speaks HTTP.',
+        'Expected none or private, because the gateway uses HTTP.',
       ),
     ),
   ];
@@ -123,7 +123,7 @@ function checkEnvName(name: string, pointer: string): InputFault[] {
     return [
       {
         pointer,
-        detail: 'Expected no variable by which a process can be made to load or run something else.',
+        detail: 'Expected no variable that can make a process load or run other code.',
         hint: 'Put it into the image.',
       },
     ];
@@ -135,7 +135,7 @@ function checkEnvName(name: string, pointer: string): InputFault[] {
     GPU_CHOICE.test(name),
     pointer,
     'Expected no variable that chooses GPUs: the platform assigns them.',
-    'Say how many in resources.gpu_count.',
+    'Set the number of GPUs in resources.gpu_count.',
   );
 }
 
@@ -153,13 +153,13 @@ function checkEnv({ env }: Component, at: string, { secrets }: RuntimeProfile): 
           SECRET_NAME.test(entry.name) && (entry.value ?? '') !== '',
           `${here}/value`,
           'Expected no plain value for a variable that is named like a secret.',
-          'Name it under secrets and let people choose the credential at launch.',
+          'Declare it under secrets and let people choose the credential at launch.',
         ),
         ...unknownName(entry.secret, namesOf(secrets), `${here}/secret`, 'an entry of secrets'),
         ...faultIf(
           injected.has(entry.name),
           `${here}/name`,
-          'Expected another name: a secret is put into this variable.',
+          'Expected another name: this variable holds a secret.',
         ),
       ];
     }),
@@ -172,7 +172,7 @@ function checkHealth({ health, ports }: Component, at: string): InputFault[] {
   const { kind, port, path, command } = health;
   const takesPort = kind === 'http' || kind === 'tcp';
   return [
-    ...faultIf(takesPort && port === undefined, `${here}/port`, 'Expected the port to ask.'),
+    ...faultIf(takesPort && port === undefined, `${here}/port`, 'Expected the port to check.'),
     ...faultIf(
       port !== undefined && !ports.some(({ container }) => container === port),
       `${here}/port`,
@@ -242,7 +242,11 @@ function checkAddOns({ add_ons, components }: RuntimeProfile): InputFault[] {
     ...repeated(namesOf(add_ons), at, '/name'),
     ...added.flatMap(({ name, pointer }, place) => [
       ...unknownName(name, namesOf(components), pointer, 'a component'),
-      ...faultIf(optional.indexOf(name) < place, pointer, 'Expected a component of no other add-on.'),
+      ...faultIf(
+        optional.indexOf(name) < place,
+        pointer,
+        'Expected a component that belongs to no other add-on.',
+      ),
     ]),
     ...faultIf(
       components.length > 0 && components.every(({ name }) => optional.includes(name)),
@@ -254,7 +258,7 @@ function checkAddOns({ add_ons, components }: RuntimeProfile): InputFault[] {
         faultIf(
           !optional.includes(name) && optional.includes(other),
           `${PROFILE}/components/${index}/depends_on/${place}`,
-          'Expected a component that is always there; this one belongs to an add-on.',
+          'Expected a component that always runs; this one belongs to an add-on.',
         ),
       ),
     ),
@@ -270,7 +274,7 @@ function checkSecrets({ secrets }: RuntimeProfile): InputFault[] {
       faultIf(
         places.indexOf(place) < index,
         `${at}/${index}`,
-        'Expected a place no other secret is put into.',
+        'Expected a variable or a path that no other secret uses.',
       ),
     ),
     ...secrets.flatMap(({ env, path }, index) => [
@@ -322,7 +326,7 @@ function checkValidation({ validation, components }: RuntimeProfile): InputFault
       ...faultIf(
         component === undefined && components.length !== 1,
         `${at}/${index}/component`,
-        'Expected the component to run it in.',
+        'Expected the component in which the command runs.',
       ),
     ]),
   ];
@@ -336,7 +340,7 @@ function checkResources({ resources, variants, add_ons }: RuntimeProfile): Input
       ...faultIf(
         variant.accelerator === 'cpu' && (variant.resources?.gpu_count ?? 0) > 0,
         `${PROFILE}/variants/${index}/resources/gpu_count`,
-        'Expected 0, as the accelerator of the variant is cpu.',
+        'Expected 0, because the accelerator of the variant is cpu.',
       ),
     ]),
     ...add_ons.flatMap((addOn, index) =>
@@ -371,7 +375,7 @@ function checkArtifactNames({ version: { artifacts, runtime_profile: profile } }
         artifact,
         runnable,
         `${PROFILE}/components/${index}/artifact`,
-        'an entry of artifacts that can be run',
+        'an entry of artifacts that is not a blob',
       ),
     ),
     ...unknownName(profile.chart, runnable, `${PROFILE}/chart`, 'an entry of artifacts'),

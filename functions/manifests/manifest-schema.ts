@@ -2,10 +2,9 @@
 // fields say together is judged in manifest-checks.ts.
 
 import * as v from 'valibot';
-import { Slug } from '../platform/name.ts';
+import { AppSlug } from '../platform/name.ts';
 import { CONTROL_PLANE_SCOPES, OPERATING_MODES, RUNTIME_BACKENDS } from '../catalog/app.ts';
 import {
-  Digest,
   HttpsUrl,
   ImageRef,
   ItemName,
@@ -21,6 +20,7 @@ import {
   wholeNumber,
   Word,
 } from './manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
 import { ACCELERATORS, MEMBER_ROLES, RuntimeProfileAsSent } from './manifest-profile.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 
@@ -53,72 +53,76 @@ const WIDGETS = [
 
 const SupportedModes = v.strictObject({
   operating_modes: v.optional(
-    someOf(v.picklist(OPERATING_MODES), OPERATING_MODES.length, 'Who keeps it running.'),
+    someOf(v.picklist(OPERATING_MODES), OPERATING_MODES.length, 'Who operates the app.'),
     () => ['tenant_dedicated' as const],
   ),
   control_plane_scopes: v.optional(
-    someOf(v.picklist(CONTROL_PLANE_SCOPES), CONTROL_PLANE_SCOPES.length, 'Whom one of its runtimes serves.'),
+    someOf(
+      v.picklist(CONTROL_PLANE_SCOPES),
+      CONTROL_PLANE_SCOPES.length,
+      'Whom one runtime of the app serves.',
+    ),
     () => ['project' as const],
   ),
 });
 
 export const AppPart = v.strictObject({
-  slug: said(Slug, 'Names the app for good; it belongs to the project that registers it.'),
-  display_name: said(v.pipe(line(100), v.nonEmpty()), 'What people call it.'),
+  slug: said(AppSlug, 'The permanent name of the app; it belongs to the project that registers it.'),
+  display_name: said(v.pipe(line(100), v.nonEmpty()), 'The name shown to people.'),
   description: v.optional(said(text(2000), 'What it is for.'), ''),
-  category: v.optional(said(v.picklist(CATEGORIES), 'Where the catalogue shows it.'), 'other'),
-  publisher: v.optional(said(line(100), 'Who stands behind it, as people know them.'), ''),
-  support_level: v.optional(said(v.picklist(SUPPORT_LEVELS), 'What its users may count on.'), 'community'),
-  documentation_url: v.optional(said(HttpsUrl, 'Where it is explained.')),
+  category: v.optional(said(v.picklist(CATEGORIES), 'The category in the catalogue.'), 'other'),
+  publisher: v.optional(said(line(100), 'The publisher, as people know it.'), ''),
+  support_level: v.optional(said(v.picklist(SUPPORT_LEVELS), 'The support users can expect.'), 'community'),
+  documentation_url: v.optional(said(HttpsUrl, 'The documentation of the app.')),
   runtime_backend: v.optional(
     said(
       v.picklist(RUNTIME_BACKENDS),
-      'What runs it; may be left out where the version or its runtime profile says it.',
+      'The backend that runs the app; may be omitted if the version or its runtime profile names it.',
     ),
   ),
-  supported_modes: v.optional(said(SupportedModes, 'How it can be operated.'), () => ({
+  supported_modes: v.optional(said(SupportedModes, 'The ways the app can be operated.'), () => ({
     operating_modes: ['tenant_dedicated' as const],
     control_plane_scopes: ['project' as const],
   })),
   ui_kind: v.optional(
     said(
       v.picklist(UI_KINDS),
-      'embedded: it has pages of its own. metadata_only: the platform’s. As ui.extension_kind, when left out.',
+      'embedded: the app has pages of its own. metadata_only: the platform shows its pages. The same as ui.extension_kind if omitted.',
     ),
   ),
 });
 
 const Artifact = v.strictObject({
-  name: said(ItemName, 'What components call it.'),
+  name: said(ItemName, 'The name components use for it.'),
   artifact_kind: v.optional(
-    said(v.picklist(ARTIFACT_KINDS), 'blob: a file. All others are in the registry.'),
+    said(v.picklist(ARTIFACT_KINDS), 'blob: a file. All other kinds are images in the registry.'),
     'oci',
   ),
-  variant: v.optional(said(ItemName, 'For which variant, where there are several of one name.')),
+  variant: v.optional(said(ItemName, 'The variant it is for, if several artifacts have the same name.')),
   source_type: v.optional(
-    said(v.picklist(['oci_registry', 'artifact_store']), 'Where it is kept; artifact_store for blobs.'),
+    said(v.picklist(['oci_registry', 'artifact_store']), 'Where it is stored; artifact_store for blobs.'),
   ),
   repository: v.optional(
-    said(RepositoryName, 'Its repository, without tag; the platform’s, when no host is said.'),
+    said(RepositoryName, 'Its repository, without a tag; in the platform’s registry if no host is given.'),
   ),
-  digest: v.optional(said(Digest, 'Binds it; may be left out while the version is a draft.')),
+  digest: v.optional(
+    said(Digest, 'Identifies the exact content; may be omitted while the version is a draft.'),
+  ),
 });
 
 const Compatibility = v.strictObject({
   requires_capacity_shape: v.optional(
-    someOf(v.picklist(CAPACITY_SHAPES), CAPACITY_SHAPES.length, 'Shapes of allocations it runs on.'),
+    someOf(v.picklist(CAPACITY_SHAPES), CAPACITY_SHAPES.length, 'The shapes of allocations it runs on.'),
     () => [...CAPACITY_SHAPES],
   ),
-  min_gpu_count: v.optional(said(wholeNumber(0, 64), 'How many GPUs an allocation must have.'), 0),
-  min_gpu_memory_mib: v.optional(
-    said(wholeNumber(1, 1024 * 1024), 'How much memory each of them must have.'),
-  ),
-  requires_exclusive_node: v.optional(said(v.boolean(), 'Whether it must be alone on its node.'), false),
+  min_gpu_count: v.optional(said(wholeNumber(0, 64), 'The number of GPUs an allocation must have.'), 0),
+  min_gpu_memory_mib: v.optional(said(wholeNumber(1, 1024 * 1024), 'The memory each GPU must have.')),
+  requires_exclusive_node: v.optional(said(v.boolean(), 'Whether it needs a node of its own.'), false),
   supported_accelerators: v.optional(
     someOf(
       v.picklist(ACCELERATORS),
       ACCELERATORS.length,
-      'Makes of GPUs it runs on; cpu: also where there are none.',
+      'The accelerators it runs on; cpu: it also runs without GPUs.',
     ),
     () => [...ACCELERATORS],
   ),
@@ -128,136 +132,148 @@ const Compatibility = v.strictObject({
 const SchemaAsSent = v.record(v.string(), v.unknown());
 
 const UiHints = v.strictObject({
-  order: maybeListOf(PropertyName, 100, 'Parameters, first to last.'),
+  order: maybeListOf(PropertyName, 100, 'The order in which parameters are shown.'),
   groups: maybeListOf(
     v.strictObject({
-      name: said(ItemName, 'What fields call it.'),
-      title: said(line(100), 'What people see.'),
-      description: v.optional(said(line(300), 'What belongs in it.')),
+      name: said(ItemName, 'The name fields use for it.'),
+      title: said(line(100), 'The title shown to people.'),
+      description: v.optional(said(line(300), 'What the group is for.')),
     }),
     20,
-    'Parts of the form.',
+    'The groups of the form.',
   ),
   fields: maybeListOf(
     v.strictObject({
-      parameter: said(PropertyName, 'The parameter.'),
+      parameter: said(PropertyName, 'The name of the parameter.'),
       widget: v.optional(
-        said(v.picklist(WIDGETS), 'What it is set with; what fits its schema, when left out.'),
+        said(v.picklist(WIDGETS), 'The control that sets it; chosen by its schema if omitted.'),
       ),
-      group: v.optional(said(ItemName, 'The group it stands in.')),
-      help: v.optional(said(text(500), 'Said beside it.')),
-      warning: v.optional(said(text(500), 'Said beside it, so that nobody overlooks it.')),
+      group: v.optional(said(ItemName, 'The group it belongs to.')),
+      help: v.optional(said(text(500), 'Help text shown next to it.')),
+      warning: v.optional(said(text(500), 'A warning shown next to it.')),
       placeholder: v.optional(said(line(100), 'Shown while it is empty.')),
     }),
     100,
-    'How single parameters are shown.',
+    'How individual parameters are shown.',
   ),
 });
 
 const ExternalWorkerContract = v.strictObject({
-  delivery: said(v.picklist(['polling']), 'How the worker learns of operations.'),
+  delivery: said(v.picklist(['polling']), 'How the worker receives operations.'),
   root: said(
     v.strictObject({
-      component_key: said(Word, 'What it calls the component.'),
-      allocation_id_key: said(Word, 'Where an operation names its allocation.'),
-      requested_phase: said(Word, 'The phase in which it is asked for.'),
-      bound_phase: said(Word, 'The phase in which it has its allocation.'),
+      component_key: said(Word, 'The name the worker uses for the component.'),
+      allocation_id_key: said(Word, 'The key of the allocation in an operation.'),
+      requested_phase: said(Word, 'The phase in which the component is requested.'),
+      bound_phase: said(Word, 'The phase in which the component has its allocation.'),
     }),
-    'The component an instance begins with.',
+    'The first component of an instance.',
   ),
   child_operation: v.optional(
     said(
       v.strictObject({
-        component_key: said(Word, 'What it calls the component.'),
-        allocation_ids_key: said(Word, 'Where an operation names its allocations.'),
+        component_key: said(Word, 'The name the worker uses for the component.'),
+        allocation_ids_key: said(Word, 'The key of the allocations in an operation.'),
       }),
-      'What is added to it.',
+      'The components that are added to it.',
     ),
   ),
 });
 
 const RuntimeRequirements = v.strictObject({
   bootstrap_access_credential: v.optional(
-    said(Word, 'The credential class with which a controller reaches its machines.'),
+    said(Word, 'The class of the credential a controller uses to reach its machines.'),
   ),
-  operator_identity: v.optional(said(v.picklist(['service_account']), 'As whom it calls the platform.')),
+  operator_identity: v.optional(
+    said(v.picklist(['service_account']), 'The identity with which it calls the platform.'),
+  ),
 });
 
 const Ui = v.strictObject({
-  extension_kind: said(v.picklist(UI_KINDS), 'embedded: pages of its own, through the gateway.'),
-  path: v.optional(said(UrlPath, 'Where its own pages begin.')),
-  component: v.optional(said(ItemName, 'Whose they are, where several ports are open to the gateway.')),
-  port: v.optional(said(PortNumber, 'On which port they are.')),
+  extension_kind: said(
+    v.picklist(UI_KINDS),
+    'embedded: the app has pages of its own, reached through the gateway.',
+  ),
+  path: v.optional(said(UrlPath, 'The path of its own pages.')),
+  component: v.optional(
+    said(ItemName, 'The component that serves them, if several ports are exposed to the gateway.'),
+  ),
+  port: v.optional(said(PortNumber, 'The port that serves them.')),
 });
 
 const Metering = v.strictObject({
   kind: said(
     v.picklist(['none', 'session_seconds', 'app_units']),
-    'session_seconds: measured by the platform. app_units: the app sends units besides.',
+    'session_seconds: measured by the platform. app_units: the app also reports units of its own.',
   ),
   units: maybeListOf(
     v.strictObject({
-      unit: said(Word, 'As usage records name it; none the platform measures itself.'),
-      title: v.optional(said(line(100), 'What people see.')),
+      unit: said(Word, 'The name in usage records; not a unit the platform measures itself.'),
+      title: v.optional(said(line(100), 'The title shown to people.')),
     }),
     20,
-    'What the app counts, for kind: app_units.',
+    'The units the app counts, for kind: app_units.',
   ),
 });
 
 const Member = v.strictObject({
-  role: said(v.picklist(MEMBER_ROLES), 'The role.'),
-  min_count: v.optional(said(wholeNumber(0, 1000), 'How many at least.'), 1),
-  max_count: v.optional(said(wholeNumber(1, 1000), 'How many at most.'), 1),
+  role: said(v.picklist(MEMBER_ROLES), 'The role of the members.'),
+  min_count: v.optional(said(wholeNumber(0, 1000), 'The minimum number of members.'), 1),
+  max_count: v.optional(said(wholeNumber(1, 1000), 'The maximum number of members.'), 1),
 });
 
 export const VersionPart = v.strictObject({
   version: said(VersionNumber, 'A semantic version, or dotted numbers such as 24.05.0.'),
   runtime_backend: v.optional(said(v.picklist(RUNTIME_BACKENDS), 'The same as the app’s.')),
   internal_testing: v.optional(
-    said(v.boolean(), 'Launchable by its publisher’s projects, listed to no one else.'),
+    said(v.boolean(), 'Whether only the publisher’s projects can see and launch the version.'),
     false,
   ),
-  release_notes: v.optional(said(text(10_000), 'What is new.'), ''),
+  release_notes: v.optional(said(text(10_000), 'What is new in this version.'), ''),
   artifacts: v.optional(
-    said(v.pipe(v.array(Artifact), v.maxLength(50)), 'What the version expects to find registered.'),
+    said(
+      v.pipe(v.array(Artifact), v.maxLength(50)),
+      'The artifacts the version uses; they are registered separately.',
+    ),
   ),
   artifact_kind: v.optional(said(v.picklist(ARTIFACT_KINDS), 'The kind of artifact_ref.')),
   artifact_ref: v.optional(
-    said(ImageRef, 'In place of artifacts, where there is only one: it is then named runtime.'),
+    said(ImageRef, 'Instead of artifacts, if there is only one: it is then named runtime.'),
   ),
-  compatibility: v.optional(said(Compatibility, 'Which allocations can run it.')),
+  compatibility: v.optional(said(Compatibility, 'The allocations that can run the version.')),
   runtime_profile: v.optional(
-    said(RuntimeProfileAsSent, 'What is launched; needed for launchable_oci and docker_compose.'),
+    said(RuntimeProfileAsSent, 'What is launched; required for launchable_oci and docker_compose.'),
   ),
-  parameters: v.optional(said(SchemaAsSent, 'What a person chooses at launch: a schema of type object.')),
+  parameters: v.optional(
+    said(SchemaAsSent, 'The parameters a person sets at launch: a schema of type object.'),
+  ),
   ui_hints: v.optional(said(UiHints, 'How the launch form shows the parameters.')),
-  placement_schema: v.optional(said(SchemaAsSent, 'What a placement intent says: a schema of type object.')),
-  config_schema: v.optional(
-    said(SchemaAsSent, 'What the config of an instance says: a schema of type object.'),
+  placement_schema: v.optional(
+    said(SchemaAsSent, 'The content of a placement intent: a schema of type object.'),
   ),
+  config_schema: v.optional(said(SchemaAsSent, 'The config of an instance: a schema of type object.')),
   runtime_requirements: v.optional(said(RuntimeRequirements, 'What a controller of the app team needs.')),
-  required_credential_classes: maybeListOf(Word, 20, 'Classes of credentials a project must have.'),
+  required_credential_classes: maybeListOf(Word, 20, 'The classes of credentials a project must have.'),
   external_worker_contract: v.optional(
     said(
       ExternalWorkerContract,
-      'How a controller of the app team polls for operations and reports them; for k8s, slurm, ray and bare_metal.',
+      'How a controller of the app team polls for operations and reports on them; for k8s, slurm, ray and bare_metal.',
     ),
   ),
   members: maybeListOf(
     Member,
     MEMBER_ROLES.length,
-    'Roles of which an instance has members, and how many of each.',
+    'The roles of the members of an instance, and how many members each role has.',
   ),
-  topology_notes: v.optional(said(text(2000), 'What people should know about its shape.')),
-  ui: v.optional(said(Ui, 'Its pages.')),
-  metering: v.optional(said(Metering, 'What is charged for besides the allocation.'), () => ({
+  topology_notes: v.optional(said(text(2000), 'What people should know about its topology.')),
+  ui: v.optional(said(Ui, 'The pages of the app.')),
+  metering: v.optional(said(Metering, 'What is charged in addition to the allocation.'), () => ({
     kind: 'session_seconds' as const,
     units: [],
   })),
 });
 
-const SchemaVersion = v.optional(said(v.literal(1), 'Which schema it is written in.'), 1);
+const SchemaVersion = v.optional(said(v.literal(1), 'The version of the manifest schema.'), 1);
 
 export const ManifestAsSent = v.strictObject({
   schema_version: SchemaVersion,

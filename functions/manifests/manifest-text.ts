@@ -8,14 +8,14 @@ import { refuse } from './problems.ts';
 
 /** What the parser says, in our words: its own would repeat what was sent. */
 const REASONS: [RegExp, string, string?][] = [
-  [/duplicated mapping key/, 'each key once; this one stands here a second time'],
-  [/maxAliases/, 'no aliases', 'Write the value out where it is used.'],
-  [/tab characters/, 'no tabs in the indentation', 'Indent with blanks.'],
-  [/tag/, 'no tags', 'Write plain values, and text in quotes where it would be read otherwise.'],
+  [/duplicated mapping key/, 'each key only once; this one is repeated'],
+  [/maxAliases/, 'no aliases', 'Repeat the value where it is used.'],
+  [/tab characters/, 'no tabs in the indentation', 'Indent with spaces.'],
+  [/tag/, 'no tags', 'Write plain values, and put quotes around text that would be read as another type.'],
   [/maxDepth/, `at most ${MANIFEST_DEPTH_MAX} levels`],
-  [/complex keys/, 'keys of plain text'],
-  [/single document/, 'one document', 'Send each manifest by itself.'],
-  [/input is empty/, 'a manifest; this is empty'],
+  [/complex keys/, 'keys that are plain text'],
+  [/single document/, 'one document', 'Send each manifest in its own request.'],
+  [/input is empty/, 'a manifest; the text is empty'],
 ];
 
 export function parseYaml(text: string): unknown {
@@ -28,8 +28,7 @@ export function parseYaml(text: string): unknown {
 }
 
 function faultOf({ reason, mark }: YAMLException): InputFault {
-  const [, expected = 'YAML that can be read', hint] =
-    REASONS.find(([pattern]) => pattern.test(reason)) ?? [];
+  const [, expected = 'valid YAML', hint] = REASONS.find(([pattern]) => pattern.test(reason)) ?? [];
   const where = mark ? ` Line ${mark.line + 1}, column ${mark.column + 1}.` : '';
   return { pointer: '', detail: `Expected ${expected}.${where}`, ...(hint && { hint }) };
 }

@@ -70,15 +70,15 @@ export function lintManifest(manifest: Manifest): InputFault[] {
       faultIf(
         digest === undefined,
         `/version/artifacts/${index}/digest`,
-        'Expected a digest: only a draft may leave it out.',
-        'Push the artifact and register the manifest again with the digest the registry answered.',
+        'Expected a digest: only a draft may omit it.',
+        'Push the artifact and register the manifest again with the digest the registry returned.',
       ),
     ),
     ...(profile?.components ?? []).flatMap(({ image_ref }, index) =>
       faultIf(
         image_ref !== undefined && !bound.has(image_ref) && !digests.has(image_ref.split('@')[1]),
         `/version/runtime_profile/components/${index}/image_ref`,
-        'Expected the digest of one of the artifacts: what runs is what was signed and verified.',
+        'Expected the digest of one of the artifacts: only signed and verified content may run.',
         'List the image under artifacts.',
       ),
     ),

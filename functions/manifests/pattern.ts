@@ -206,7 +206,7 @@ class Reader {
 
   read(): Node {
     const tree = this.readChoice();
-    if (this.position < this.characters.length) throw new Unacceptable('no ) without its (');
+    if (this.position < this.characters.length) throw new Unacceptable('no ) without a (');
     return tree;
   }
 
@@ -236,15 +236,15 @@ class Reader {
     if (character === '[') return this.readClass();
     if (character === '.') return { kind: 'set', ranges: allBut(LINE_ENDS) };
     if (character === '\\') return { kind: 'set', ranges: this.readEscape() };
-    if ('*+?'.includes(character)) throw new Unacceptable('something before * + ? for them to repeat');
+    if ('*+?'.includes(character)) throw new Unacceptable('something to repeat before * + ?');
     if ('{}]'.includes(character))
-      throw new Unacceptable('{ } ] with a \\ before them where they are meant as such');
+      throw new Unacceptable('{ } ] escaped with \\ where they stand for themselves');
     return { kind: 'set', ranges: [rangeOf(character)] };
   }
 
   private readGroup(): Node {
     if (this.take('?') && !this.take(':'))
-      throw new Unacceptable('plain groups ( ) and (?: ) only: nothing looks around, no group has a name');
+      throw new Unacceptable('plain groups ( ) and (?: ) only: no lookaround, no named groups');
     const group = this.readChoice();
     if (!this.take(')')) throw new Unacceptable('a ) for each (');
     return group;
@@ -313,7 +313,7 @@ class Reader {
     if (/^(?![dD][89a-fA-F])[0-9a-fA-F]{4}$/.test(digits))
       return [[parseInt(digits, 16), parseInt(digits, 16)]];
     throw new Unacceptable(
-      'after \\ one of d D w W s S t n v f r, four digits after u, or a character that needs it: nothing looks back',
+      'after \\ one of d D w W s S t n v f r, four digits after u, or a character that needs escaping: no back references',
     );
   }
 
@@ -329,7 +329,8 @@ class Reader {
 
   private next(): string {
     const character = this.characters[this.position++];
-    if (character === undefined) throw new Unacceptable('an end of what was begun with ( [ or \\');
+    if (character === undefined)
+      throw new Unacceptable('a closing ) or ] for each ( or [, and a character after \\');
     return character;
   }
 }

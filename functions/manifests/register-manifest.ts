@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { Id } from '../platform/name.ts';
+import { lowerCased, ProjectId } from '../platform/ids.ts';
 import { placeOfApp } from '../catalog/app.ts';
 import { digestManifest } from './digest-manifest.ts';
 import { auditRegistration, planRegistration, VersionRegistered } from './registration.ts';
@@ -16,7 +16,7 @@ export const registerManifest = command(
     action: 'manifests.manifest.register',
     query: v.strictObject({
       project_id: v.optional(
-        v.pipe(Id, v.description('The project a new app belongs to; without one, the platform')),
+        v.pipe(ProjectId, v.description('The project that owns a new app; the platform if omitted')),
       ),
     }),
     body: SentManifest,
@@ -38,7 +38,7 @@ export const registerManifest = command(
   },
   async (ctx, { query, body }) => {
     const manifest = requireManifest(body);
-    const projectId = query.project_id?.toLowerCase();
+    const projectId = query.project_id && lowerCased(query.project_id);
     const { project, ...registered } = await findRegistered(manifest, projectId);
     if (projectId !== undefined && !project) throw refuse('project.unknown');
     if (project?.status === 'archived') throw refuse('project.archived');

@@ -2,6 +2,9 @@ import * as v from 'valibot';
 import { put, putNew, requireThat, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
+import type { AppSlug } from '../platform/name.ts';
+import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
+import type { VersionNumber } from '../platform/version-number.ts';
 import { App } from '../catalog/app.ts';
 import { saveApp, saveVersion } from '../catalog/save-release.ts';
 import { appKey, manifestKey, versionKey } from '../catalog/keys.ts';
@@ -12,10 +15,10 @@ import type { Registration, Registered } from './registration.ts';
 import { Version } from '../catalog/version.ts';
 
 const Promotion = v.object({ status: v.string() });
-const Project = v.object({ org_id: v.string(), id: v.string(), status: v.string() });
+const Project = v.object({ org_id: textOf<OrgId>(), id: textOf<ProjectId>(), status: v.string() });
 type Project = v.InferOutput<typeof Project>;
 
-export const registeredKeys = (slug: string, version: string) => [
+export const registeredKeys = (slug: AppSlug, version: VersionNumber) => [
   appKey(slug),
   versionKey(slug, version),
   promotionKey(subjectOfPromotion(slug, version)),
@@ -32,7 +35,7 @@ export function parseRegistered([app, version, promotion]: unknown[]): Registere
 /** What stands under a manifest's names, and the project that would own them, by one request. */
 export async function findRegistered(
   { app: { slug }, version: { version } }: Manifest,
-  projectId?: string,
+  projectId?: ProjectId,
 ): Promise<Registered & { project?: Project }> {
   const keys = registeredKeys(slug, version);
   const rows = await readItems(projectId === undefined ? keys : [...keys, projectKey(projectId)]);
@@ -49,14 +52,14 @@ export function saveRegistration(
   return [
     ...saveApp(before.app, app),
     ...(before.version
-      ? [saveVersion(before.version, version), requireNoPromotion(slug, number)]
+      ? [...saveVersion(before.version, version), requireNoPromotion(slug, number)]
       : [putNew({ ...versionKey(slug, number), ...version })]),
     // The version's own condition holds for its manifest too: they are only ever written together.
     put({ ...manifestKey(slug, number), digest, manifest }),
   ];
 }
 
-function requireNoPromotion(slug: string, version: string): Write {
+function requireNoPromotion(slug: AppSlug, version: VersionNumber): Write {
   return requireThat(promotionKey(subjectOfPromotion(slug, version)), {
     condition: 'attribute_not_exists(pk) OR #status <> :running',
     names: { '#status': 'status' },

@@ -3,11 +3,11 @@
 import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
-import { Slug } from '../platform/name.ts';
+import { AppSlug } from '../platform/name.ts';
 import { type App, VERSIONS_MAX } from '../catalog/app.ts';
 import { STATUSES } from '../promotion/status.ts';
 import type { Manifest } from './manifest.ts';
-import { Digest } from './manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
 import { subjectOfVersion, type Version } from '../catalog/version.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { refuse } from './problems.ts';
@@ -52,7 +52,7 @@ export function obstaclesOf(
         code: 'app.slug_taken',
         pointer: '/app/slug',
         detail: 'Expected a slug that no other project has registered.',
-        hint: 'Choose another slug; it belongs to who registered it first.',
+        hint: 'Choose another slug; a slug belongs to the project that registered it first.',
       },
     ];
   }
@@ -61,8 +61,8 @@ export function obstaclesOf(
     obstacles.push({
       code: 'app.backend_fixed',
       pointer: '/app/runtime_backend',
-      detail: `Expected ${app.runtime_backend}, which the app has had from its first version on.`,
-      hint: 'Register another app for another backend.',
+      detail: `Expected ${app.runtime_backend}, the backend of the app since its first version.`,
+      hint: 'Register a separate app for another backend.',
     });
   }
   return [...obstacles, ...obstaclesOfVersion(manifest, app, registered)];
@@ -81,9 +81,9 @@ function obstaclesOfVersion(manifest: Manifest, app: App, { version, promotion }
       },
     ];
   }
-  const hint = 'Register the change as another version.';
+  const hint = 'Register the change as a new version.';
   if (version.version !== manifest.version.version) {
-    const detail = `Expected a version that is not registered; this one is, written as ${version.version}.`;
+    const detail = `Expected a new version; this one is already registered as ${version.version}.`;
     return [{ code: 'version.exists', pointer, detail, hint }];
   }
   if (version.status !== 'draft') {
@@ -135,7 +135,6 @@ export function planRegistration(
       })),
       release_notes,
       manifest_digest: digest,
-      instance_count: registered.version?.instance_count ?? 0,
       registered_by: actor,
       created_at: registered.version?.created_at ?? at,
       updated_at: at,
@@ -186,7 +185,7 @@ export const VersionRegistered = event(
   'apps.version.registered',
   1,
   v.object({
-    app_slug: Slug,
+    app_slug: AppSlug,
     app_version: VersionNumber,
     status: v.picklist(STATUSES),
     manifest_digest: Digest,

@@ -4,7 +4,7 @@ import { reject, ReviewNotes, SubmissionParams, SubmissionRejected, Submission }
 
 export const rejectSubmission = command(
   {
-    summary: 'Reject a submission, saying why',
+    summary: 'Reject a submission, with notes',
     action: 'manifests.submission.reject',
     params: SubmissionParams,
     body: ReviewNotes,

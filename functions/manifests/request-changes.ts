@@ -10,7 +10,7 @@ import {
 
 export const requestChanges = command(
   {
-    summary: 'Ask for changes to a submission, saying which',
+    summary: 'Request changes to a submission, with notes',
     action: 'manifests.submission.request_changes',
     params: SubmissionParams,
     body: ReviewNotes,

@@ -3,13 +3,14 @@ import type { Change } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import { requireVersion } from '../platform/http/precondition.ts';
+import type { SubmissionId } from '../platform/ids.ts';
 import { placeOfSubmission, type Review, type Submission, subjectOfSubmission } from './submission.ts';
 import { findSubmission, saveSubmission } from './submission-store.ts';
 
 /** What every decision does that registers nothing. */
 export async function reviewSubmission(
   ctx: Context,
-  id: string,
+  id: SubmissionId,
   notes: string,
   decide: (submission: Submission, review: Review, now: Date) => Submission,
   told: (submission: Submission) => DomainEvent,

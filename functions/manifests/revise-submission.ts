@@ -17,7 +17,7 @@ import { findSubmissionAndRegistered, saveSubmission } from './submission-store.
 
 export const reviseSubmission = command(
   {
-    summary: 'Put another manifest in the place of one that was handed in',
+    summary: 'Replace the manifest of a submission',
     action: 'manifests.submission.revise',
     params: SubmissionParams,
     body: SentManifest,

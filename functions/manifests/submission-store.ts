@@ -1,6 +1,7 @@
 import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
 import { put, replace, putNew, remove, type Write } from '../platform/data/commit.ts';
+import { lowerCased, type ProjectId, type SubmissionId } from '../platform/ids.ts';
 import { encodeCursor, type PageOf } from '../platform/page.ts';
 import { decodeId, type PageAsked, readGathered, readItems } from '../platform/data/rows.ts';
 import { type Item, queryPage, readItem } from '../platform/data/table.ts';
@@ -24,13 +25,16 @@ interface FoundSubmission {
 }
 
 /** Without a project, any project's: for reviewers. Another project's is as unknown as one that never was. */
-export async function findSubmission(id: string, projectId?: string): Promise<Submission> {
-  return requireOf(projectId, await readItem(submissionKey(id.toLowerCase())));
+export async function findSubmission(id: SubmissionId, projectId?: ProjectId): Promise<Submission> {
+  return requireOf(projectId, await readItem(submissionKey(lowerCased(id))));
 }
 
 /** With its manifest, by one request. */
-export async function findSubmissionInFull(id: string, projectId?: string): Promise<FoundSubmission> {
-  const key = id.toLowerCase();
+export async function findSubmissionInFull(
+  id: SubmissionId,
+  projectId?: ProjectId,
+): Promise<FoundSubmission> {
+  const key = lowerCased(id);
   const [item, manifest] = await readItems([submissionKey(key), submissionManifestKey(key)]);
   const submission = requireOf(projectId, item);
   return { submission, manifest: parseManifestRow(manifest, submission.manifest_digest) as Manifest };
@@ -38,24 +42,21 @@ export async function findSubmissionInFull(id: string, projectId?: string): Prom
 
 /** With what stands under the names of the manifest that is to take the place of its own, by one request. */
 export async function findSubmissionAndRegistered(
-  id: string,
-  projectId: string,
+  id: SubmissionId,
+  projectId: ProjectId,
   { app: { slug }, version: { version } }: Manifest,
 ): Promise<{ submission: Submission; registered: Registered }> {
-  const [item, ...rows] = await readItems([
-    submissionKey(id.toLowerCase()),
-    ...registeredKeys(slug, version),
-  ]);
+  const [item, ...rows] = await readItems([submissionKey(lowerCased(id)), ...registeredKeys(slug, version)]);
   return { submission: requireOf(projectId, item), registered: parseRegistered(rows) };
 }
 
-function requireOf(projectId: string | undefined, item: Record<string, unknown> | undefined): Submission {
+function requireOf(projectId: ProjectId | undefined, item: Record<string, unknown> | undefined): Submission {
   if (!item || (projectId !== undefined && item['project_id'] !== projectId))
     throw refuse('submission.unknown');
   return v.parse(Submission, item);
 }
 
-export async function listSubmissionsOf(projectId: string, page: PageAsked): Promise<PageOf<Submission>> {
+export async function listSubmissionsOf(projectId: ProjectId, page: PageAsked): Promise<PageOf<Submission>> {
   const { items, next_cursor } = await readGathered(
     projectSubmissionsPartition(projectId),
     submissionKey,

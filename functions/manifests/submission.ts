@@ -1,11 +1,12 @@
 // A manifest that an app team hands in, and what reviewers say to it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
+import { OrgId, ProjectId, SubmissionId, textOf } from '../platform/ids.ts';
 import type { ScopedProject } from '../platform/scope.ts';
 import { event } from '../platform/events.ts';
-import { Id, Slug, Time } from '../platform/name.ts';
+import { AppSlug, Time } from '../platform/name.ts';
 import type { Manifest } from './manifest.ts';
-import { Digest } from './manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
 import type { Owner } from './registration.ts';
 import { ManifestView } from '../catalog/version.ts';
 import { VersionNumber } from '../platform/version-number.ts';
@@ -19,7 +20,7 @@ export const SUBMISSION_STATUSES = [
   'withdrawn',
 ] as const;
 
-export const SubmissionParams = v.object({ submission_id: Id });
+export const SubmissionParams = v.object({ submission_id: SubmissionId });
 
 /** Text of several lines that terminals need not obey. */
 const Notes = v.pipe(
@@ -36,11 +37,11 @@ export const ReviewNotes = v.strictObject({ notes: Notes });
 
 /** Shown as it is: nothing of it is hidden from who may see it. */
 export const Submission = v.object({
-  id: Id,
-  org_id: Id,
-  project_id: Id,
-  app_slug: v.string(),
-  app_version: v.string(),
+  id: SubmissionId,
+  org_id: OrgId,
+  project_id: ProjectId,
+  app_slug: textOf<AppSlug>(),
+  app_version: textOf<VersionNumber>(),
   manifest_digest: v.string(),
   status: v.picklist(SUBMISSION_STATUSES),
   submitted_by: v.string(),
@@ -77,7 +78,7 @@ const said = ({ manifest, digest }: HandedIn) => ({
 });
 
 export function planSubmission(
-  id: string,
+  id: SubmissionId,
   project: ScopedProject,
   handedIn: HandedIn,
   now: Date,
@@ -162,11 +163,11 @@ function requireUndecided(submission: Submission): void {
 }
 
 const STANDS = {
-  submitted: 'It waits for a reviewer.',
-  changes_requested: 'Changes were requested; it waits for who submitted it.',
-  approved: 'It was approved.',
-  rejected: 'It was rejected.',
-  withdrawn: 'It was withdrawn.',
+  submitted: 'The submission is waiting for review.',
+  changes_requested: 'Changes were requested; the submission is waiting for a new manifest.',
+  approved: 'The submission was approved.',
+  rejected: 'The submission was rejected.',
+  withdrawn: 'The submission was withdrawn.',
 } as const;
 
 const decided = ({ status }: Submission) => refuse('submission.decided', { detail: STANDS[status] });
@@ -177,8 +178,8 @@ export const subjectOfSubmission = ({ id }: Submission): string => `submission:$
 
 // Notes stay out of events: they are said to the app team, not to everybody who follows the project.
 const Told = v.object({
-  submission_id: Id,
-  app_slug: Slug,
+  submission_id: SubmissionId,
+  app_slug: AppSlug,
   app_version: VersionNumber,
   manifest_digest: Digest,
 });

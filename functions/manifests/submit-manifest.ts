@@ -10,7 +10,7 @@ import { insertSubmission } from './submission-store.ts';
 
 export const submitManifest = command(
   {
-    summary: 'Hand in a manifest for review',
+    summary: 'Submit a manifest for review',
     action: 'manifests.submission.submit',
     body: SentManifest,
     parseText: MANIFEST_TEXT,

@@ -7,7 +7,7 @@ import { MANIFEST_TEXT, SentManifest, ValidationView } from './sent-manifest.ts'
 /** Asked by a project, it is told what a submission would meet; by the platform, what a registration would. */
 export const validateManifest = query(
   {
-    summary: 'Tell everything that is wrong with a manifest, and change nothing',
+    summary: 'Validate a manifest and list every problem, without changing anything',
     body: SentManifest,
     parseText: MANIFEST_TEXT,
     reply: ValidationView,

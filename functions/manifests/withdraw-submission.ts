@@ -12,7 +12,7 @@ import { findSubmission, saveSubmission } from './submission-store.ts';
 
 export const withdrawSubmission = command(
   {
-    summary: 'Take back a manifest that was handed in',
+    summary: 'Withdraw a submission',
     action: 'manifests.submission.withdraw',
     params: SubmissionParams,
     reply: Submission,

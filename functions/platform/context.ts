@@ -2,14 +2,14 @@ import { type Actor, ANONYMOUS, nameActor } from './actor.ts';
 import type { Authorized, ScopedOrg, ScopedProject } from './scope.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { refuse } from './errors.ts';
-import { type NewId, newId } from './ids.ts';
+import { type CorrelationId, type NewId, newId } from './ids.ts';
 import { createLog, type Log } from './log.ts';
 import type { Grant } from './permissions.ts';
 import { continueTrace, formatTrace } from './trace.ts';
 
 /** What every entry shape hands to the work: who asks, where, under which id to find it again, what time it is. */
 export interface Context {
-  correlationId: string;
+  correlationId: CorrelationId;
   /** W3C Trace Context, for whatever this leads to: events, messages, workflows. */
   traceparent: string;
   actor: Actor;
@@ -28,12 +28,12 @@ export interface Context {
 const CORRELATION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The id somebody sent along, if it is one: under it everything a request led to is found. */
-export function correlationIdIn(sent: unknown): string | undefined {
+export function correlationIdIn(sent: unknown): CorrelationId | undefined {
   return typeof sent === 'string' && CORRELATION_ID.test(sent) ? sent : undefined;
 }
 
 /** `traceparent` is that of whoever called, sent the message or asked for the work. */
-export function createContext(correlationId: string, traceparent?: unknown): Context {
+export function createContext(correlationId: CorrelationId, traceparent?: unknown): Context {
   const trace = continueTrace(traceparent);
   const log = createLog({ correlation_id: correlationId, trace_id: trace.traceId, span_id: trace.spanId });
   return {

@@ -12,11 +12,19 @@ export type Problems = Record<string, ProblemKind>;
 
 export const platformProblems = {
   'request.invalid': { status: 400, retryable: false, title: 'The request is not valid' },
-  'request.malformed': { status: 400, retryable: false, title: 'The body is not JSON' },
+  'request.malformed': { status: 400, retryable: false, title: 'The body is not valid JSON' },
   'request.media_type': { status: 415, retryable: false, title: 'Send the body as application/json' },
   'request.too_large': { status: 413, retryable: false, title: 'The body is too large' },
-  'request.conflict': { status: 409, retryable: true, title: 'Somebody else changed the same thing' },
-  'precondition.failed': { status: 412, retryable: false, title: 'It has changed since you read it' },
+  'request.conflict': {
+    status: 409,
+    retryable: true,
+    title: 'The resource was changed by another request at the same time',
+  },
+  'precondition.failed': {
+    status: 412,
+    retryable: false,
+    title: 'The resource has changed since you read it',
+  },
   'idempotency.key_missing': { status: 400, retryable: false, title: 'Send an X-Idempotency-Key header' },
   'idempotency.key_invalid': { status: 400, retryable: false, title: 'The idempotency key is not valid' },
   'idempotency.other_body': {
@@ -27,7 +35,7 @@ export const platformProblems = {
   'idempotency.in_flight': {
     status: 409,
     retryable: true,
-    title: 'A request with this idempotency key is under way',
+    title: 'A request with this idempotency key is still in progress',
   },
   /** Never shown: it means that the first answer is to be given again. */
   'idempotency.replayed': { status: 409, retryable: true, title: 'The request was made before' },
@@ -37,12 +45,12 @@ export const platformProblems = {
   'auth.assertion_refused': { status: 401, retryable: false, title: 'The credentials are not valid' },
   'permission.denied': { status: 403, retryable: false, title: 'Your role does not allow this' },
   'rate.exceeded': { status: 429, retryable: true, title: 'Too many requests' },
-  'org.unknown': { status: 404, retryable: false, title: 'No such organisation' },
-  'project.unknown': { status: 404, retryable: false, title: 'No such project' },
+  'org.unknown': { status: 404, retryable: false, title: 'The organisation was not found' },
+  'project.unknown': { status: 404, retryable: false, title: 'The project was not found' },
   'project.archived': { status: 409, retryable: false, title: 'The project is archived' },
-  'route.unknown': { status: 404, retryable: false, title: 'No such route' },
+  'route.unknown': { status: 404, retryable: false, title: 'The route does not exist' },
   internal: { status: 500, retryable: false, title: 'Something went wrong on our side' },
-  unavailable: { status: 503, retryable: true, title: 'A part of the platform does not answer' },
+  unavailable: { status: 503, retryable: true, title: 'A part of the platform is temporarily unavailable' },
 } as const satisfies Problems;
 
 /**

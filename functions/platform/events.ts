@@ -1,14 +1,15 @@
 // What happens on the platform, as events tell it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
+import { type CorrelationId, type EventId, type OrgId, type ProjectId, textOf } from './ids.ts';
 
 /** What an event says, as plain data: the AsyncAPI document is made of it. */
 export type DataSchema = v.GenericSchema<Record<string, unknown>>;
 
 /** The place an event belongs to, where that is not the request's own. */
 interface EventPlace {
-  org_id?: string;
-  project_id?: string;
+  org_id?: OrgId;
+  project_id?: ProjectId;
 }
 
 /** Something that happened, as a domain says it. Everything else about it is known from the request. */
@@ -62,16 +63,16 @@ export function event<T extends string, S extends DataSchema>(
 
 /** An event as the outbox holds it. The relay adds `sequence` when it puts it on the feed. */
 export const PlatformEvent = v.object({
-  event_id: v.string(),
+  event_id: textOf<EventId>(),
   type: v.string(),
   version: v.number(),
   occurred_at: v.string(),
   actor: v.string(),
-  correlation_id: v.string(),
+  correlation_id: textOf<CorrelationId>(),
   /** W3C Trace Context of the change that said it. */
   traceparent: v.optional(v.string()),
-  org_id: v.optional(v.string()),
-  project_id: v.optional(v.string()),
+  org_id: v.optional(textOf<OrgId>()),
+  project_id: v.optional(textOf<ProjectId>()),
   data: v.record(v.string(), v.unknown()),
 });
 export type PlatformEvent = v.InferOutput<typeof PlatformEvent>;

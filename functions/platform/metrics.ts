@@ -4,7 +4,7 @@ const NAMESPACE = 'Gpuaas';
 
 /** A no that was written down because somebody must hear of it: the alarms count them by their code. */
 export function countRefusal(log: Log, code: string): void {
-  log.warn('A refusal was written down.', {
+  log.warn('A refusal was recorded in the audit log.', {
     _aws: {
       Timestamp: Date.now(),
       CloudWatchMetrics: [
@@ -47,7 +47,7 @@ export function countRequest(log: Log, route: string, status: number, durationMs
 
 /** Events that the bus could not be told of yet. */
 export function countOffBus(log: Log, events: number): void {
-  log.warn('Events wait for the bus.', {
+  log.warn('Events are waiting for the bus.', {
     _aws: {
       Timestamp: Date.now(),
       CloudWatchMetrics: [

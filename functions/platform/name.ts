@@ -1,14 +1,26 @@
 // What people may call things. Plain patterns, so that the API's document can state them.
 
 import * as v from 'valibot';
+import { type Branded, branded } from './ids.ts';
 
 /** Part of registry paths and addresses, so it is chosen once and never changes. */
 export const Slug = v.pipe(
   v.string(),
-  v.regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'Lower-case letters and digits, parted by single dashes'),
+  v.regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'Lower-case letters and digits, separated by single hyphens'),
   v.minLength(2),
   v.maxLength(40),
 );
+
+export type OrgSlug = Branded<'OrgSlug'>;
+export type ProjectSlug = Branded<'ProjectSlug'>;
+export type AppSlug = Branded<'AppSlug'>;
+/** Of a service account, in its project. */
+export type AccountSlug = Branded<'AccountSlug'>;
+
+export const OrgSlug = branded<OrgSlug>(Slug);
+export const ProjectSlug = branded<ProjectSlug>(Slug);
+export const AppSlug = branded<AppSlug>(Slug);
+export const AccountSlug = branded<AccountSlug>(Slug);
 
 /** One line a person can read: no control characters, which terminals would obey, and no blank at either end. */
 export const Name = v.pipe(
@@ -21,9 +33,15 @@ export const Description = v.pipe(v.string(), v.regex(/^[\n -~\u00a1-\uffff]*$/,
 
 export const Email = v.pipe(v.string(), v.email(), v.maxLength(254));
 
-export const Id = v.pipe(v.string(), v.uuid());
-
 /** 32 random bytes, told once. */
 export const OneTimeToken = v.pipe(v.string(), v.regex(/^[\w-]{43}$/));
 
 export const Time = v.pipe(v.string(), v.isoTimestamp());
+
+export const Digest = v.pipe(
+  v.string(),
+  v.regex(
+    /^sha256:[0-9a-f]{64}$/,
+    'A digest: sha256: and 64 hexadecimal digits.\nPush the artifact and write the digest the registry answered; tags can move.',
+  ),
+);

@@ -27,7 +27,7 @@ export function decodeCursor(cursor: string | undefined, shape: RegExp): string 
   const sortKey = Buffer.from(cursor, 'base64url').toString('utf8');
   if (!shape.test(sortKey)) {
     throw refuse('request.invalid', {
-      faults: [{ pointer: '?/cursor', detail: 'Expected a cursor this list gave out.' }],
+      faults: [{ pointer: '?/cursor', detail: 'Expected the next_cursor of an earlier page of this list.' }],
     });
   }
   return sortKey;

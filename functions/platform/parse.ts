@@ -43,7 +43,7 @@ function faultOf(issue: v.BaseIssue<unknown>, prefix: string): InputFault {
 }
 
 function detailOf({ expected, received }: v.BaseIssue<unknown>): string {
-  if (expected === 'never') return 'There is no such member.';
+  if (expected === 'never') return 'This member is not allowed.';
   // Of a member that is missing, valibot expects the member's name.
   if (received === 'undefined' && expected?.startsWith('"')) return 'This member is required.';
   return expected ? `Expected ${expected}.` : 'This value is not allowed.';

@@ -1,6 +1,8 @@
 // Who may do what, told once. A role is a list of permission keys; a grant gives a role in a project, in a whole
 // organisation, or on the platform.
 
+import type { OrgId, ProjectId } from './ids.ts';
+
 const READ_PROJECT = [
   // Reaches an organisation only where the role was given in all of it.
   'org.read',
@@ -83,13 +85,13 @@ export const SERVICE_ACCOUNT_ROLES = ['app_operator', 'app_developer', 'viewer']
 /** A role in a project; without one, in all projects of the organisation; without either, everywhere. */
 export interface Grant {
   role: Role;
-  org_id?: string;
-  project_id?: string;
+  org_id?: OrgId;
+  project_id?: ProjectId;
 }
 
 export interface Place {
-  org_id?: string;
-  project_id?: string;
+  org_id?: OrgId;
+  project_id?: ProjectId;
 }
 
 export type Access = 'allowed' | 'forbidden' | 'invisible';

@@ -1,11 +1,13 @@
 import * as v from 'valibot';
 import type { Principal } from './actor.ts';
+import { type OrgId, type ProjectId, textOf } from './ids.ts';
+import type { OrgSlug, ProjectSlug } from './name.ts';
 
 /** A project as authorization sees it; handlers may rely on it being the one the path names. */
 export const ScopedProject = v.object({
-  id: v.string(),
-  org_id: v.string(),
-  slug: v.string(),
+  id: textOf<ProjectId>(),
+  org_id: textOf<OrgId>(),
+  slug: textOf<ProjectSlug>(),
   name: v.string(),
   status: v.picklist(['active', 'archived']),
   version: v.number(),
@@ -13,8 +15,8 @@ export const ScopedProject = v.object({
 export type ScopedProject = v.InferOutput<typeof ScopedProject>;
 
 export const ScopedOrg = v.object({
-  id: v.string(),
-  slug: v.string(),
+  id: textOf<OrgId>(),
+  slug: textOf<OrgSlug>(),
   name: v.string(),
   version: v.number(),
 });

@@ -1,15 +1,20 @@
 // How versions are written, and which of two is the newer. Semantic versions, and dotted numbers such as 24.05.0.
 
 import * as v from 'valibot';
+import { type Branded, branded } from './ids.ts';
+
+export type VersionNumber = Branded<'VersionNumber'>;
 
 /** Numbers of at most nine digits, so that they compare as text of one width; then, as in semver §9 and §10. */
-export const VersionNumber = v.pipe(
-  v.string(),
-  v.regex(
-    /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
-    'A semantic version or dotted numbers',
+export const VersionNumber = branded<VersionNumber>(
+  v.pipe(
+    v.string(),
+    v.regex(
+      /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
+      'A semantic version or dotted numbers',
+    ),
+    v.maxLength(64),
   ),
-  v.maxLength(64),
 );
 
 const PARTS = 4;
@@ -19,7 +24,7 @@ const WIDTH = 9;
  * Text that sorts as the versions do (semver §11), and is the same for two spellings of one: 24.5.0 and 24.05.0
  * are not two versions, and build metadata does not tell versions apart.
  */
-export function versionSortKey(version: string): string {
+export function versionSortKey(version: VersionNumber): string {
   const [comparable = ''] = version.split('+');
   const dash = comparable.indexOf('-');
   const numbers = (dash < 0 ? comparable : comparable.slice(0, dash)).split('.');
@@ -46,7 +51,7 @@ function sortableIdentifier(identifier: string): string {
   return `0${String(digits.length).padStart(2, '0')}${digits}`;
 }
 
-export function compareVersions(a: string, b: string): number {
+export function compareVersions(a: VersionNumber, b: VersionNumber): number {
   const [left, right] = [versionSortKey(a), versionSortKey(b)];
   return left < right ? -1 : left > right ? 1 : 0;
 }

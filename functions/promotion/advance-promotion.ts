@@ -1,6 +1,7 @@
 import type { Context } from '../platform/context.ts';
 import { commitDecision, type Decision } from '../platform/data/change.ts';
 import { Conflict } from '../platform/data/commit.ts';
+import type { OperationId } from '../platform/ids.ts';
 import type { Kind } from './kind.ts';
 import type { Subject, Target } from './promotion.ts';
 import { advance, delayOf, type Outcome, outcomeOf } from './promotion-steps.ts';
@@ -22,7 +23,7 @@ const FROM = {
 
 interface Advance {
   subject: Subject;
-  operation_id: string;
+  operation_id: OperationId;
   to: Target;
 }
 
@@ -35,7 +36,7 @@ export async function advancePromotion(ctx: Context, kind: Kind, step: Advance):
     outcome = decided.outcome;
     return decided.decision;
   });
-  if (!outcome) throw new Error('The step has decided nothing.');
+  if (!outcome) throw new Error('The step made no decision.');
   return outcome;
 }
 
@@ -50,12 +51,12 @@ async function decide(
   const before = outcomeOf(promotion, operation_id, to) ?? delayOf(at, to, now);
   if (before || !promotion) return { outcome: before ?? { decision: 'over', until: now.toISOString() } };
   // The rows were not read at one moment.
-  if (status !== FROM[to]) throw new Conflict(`The ${kind.name} is not where its promotion says.`);
+  if (status !== FROM[to]) throw new Conflict(`The status of the ${kind.name} does not match its promotion.`);
   kind.requireGates(promotion, to);
   const after = advance(promotion, to, now);
   const decision = await at.move(to, after, now);
   const outcome = outcomeOf(after, operation_id, to);
-  if (!outcome) throw new Error(`A promotion that has come to ${to} cannot be at “${after.step}”.`);
+  if (!outcome) throw new Error(`A promotion that reached ${to} cannot be at step “${after.step}”.`);
   const { actor, reason } = promotion;
   return { outcome, decision: { ...decision, actor, reason } };
 }

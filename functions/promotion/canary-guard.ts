@@ -1,7 +1,7 @@
 // How a version does while it is in canary, told by the instances that use it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { Id } from '../platform/name.ts';
+import { type AppInstanceId, ProjectId, textOf } from '../platform/ids.ts';
 
 const Percent = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100));
 
@@ -11,13 +11,13 @@ export const FailurePercentMax = Percent;
 export const InstancesMin = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000));
 export const AskedAudience = v.strictObject({
   percent: v.optional(Percent),
-  project_ids: v.optional(v.pipe(v.array(Id), v.maxLength(100))),
+  project_ids: v.optional(v.pipe(v.array(ProjectId), v.maxLength(100))),
 });
 
 /** What the canary of a version is to be when nobody says otherwise, and that of an artifact. */
 export const CANARY_DEFAULTS = {
   percent: 10,
-  project_ids: [] as string[],
+  project_ids: [] as ProjectId[],
   bake_seconds: 3600,
   failure_percent_max: 20,
   instances_min: 3,
@@ -39,7 +39,7 @@ export type Bake = v.InferOutput<typeof Bake>;
 export const Canary = v.object({
   ...Bake.entries,
   percent: v.number(),
-  project_ids: v.array(v.string()),
+  project_ids: v.array(textOf<ProjectId>()),
   failure_percent_max: v.number(),
   /** With fewer instances than this, a failure says nothing. */
   instances_min: v.number(),
@@ -52,8 +52,8 @@ export const isTried = (canary: Canary | Bake | undefined): canary is Canary =>
 
 /** The instances that came up, and those that failed; one may do both. */
 export interface Observed {
-  running_ids?: Set<string>;
-  failed_ids?: Set<string>;
+  running_ids?: Set<AppInstanceId>;
+  failed_ids?: Set<AppInstanceId>;
 }
 
 export interface Tally {
@@ -81,12 +81,12 @@ export function isFailing(canary: Canary | Bake | undefined, observed: Observed)
   );
 }
 
-/** “2 of 14 instances failed (14 %, at most 20 % may)” */
+/** “2 of 14 instances failed (14 %, the limit is 20 %)” */
 export function describeTally({ failure_percent_max, instances_min }: Canary, observed: Observed): string {
   const tally = tallyOf(observed);
-  if (tally.observed === 0) return 'no instance has used it yet';
-  const words = `${tally.failed} of ${tally.observed} instances failed (${tally.failure_percent} %, at most ${failure_percent_max} % may)`;
+  if (tally.observed === 0) return 'no instance has used the version yet';
+  const words = `${tally.failed} of ${tally.observed} instances failed (${tally.failure_percent} %, the limit is ${failure_percent_max} %)`;
   return tally.observed < instances_min
-    ? `${words}, which is judged from ${instances_min} instances on`
+    ? `${words}; the limit applies from ${instances_min} instances`
     : words;
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../platform/context.ts';
 import { environment } from '../platform/environment.ts';
+import type { OperationId } from '../platform/ids.ts';
 import { answerTask, refuseTask, startExecution } from '../platform/workflow/workflow.ts';
 import type { Kind } from './kind.ts';
 import type { Promotion, Subject } from './promotion.ts';
@@ -10,7 +11,7 @@ import { keepPromotion } from './keep-promotion.ts';
 
 interface Asked {
   subject: Subject;
-  operation_id: string;
+  operation_id: OperationId;
 }
 
 /** What a request for a promotion leads to; nothing where another one has taken its place. */

@@ -1,6 +1,7 @@
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';
+import type { OperationId } from '../platform/ids.ts';
 import { auditPromotion, type Kind } from './kind.ts';
 import type { Failure, Subject } from './promotion.ts';
 import { fail } from './promotion-steps.ts';
@@ -10,7 +11,7 @@ import { savePromotion } from './keep-promotion.ts';
 export async function failPromotion(
   ctx: Context,
   kind: Kind,
-  { subject, operation_id }: { subject: Subject; operation_id: string },
+  { subject, operation_id }: { subject: Subject; operation_id: OperationId },
   error: Failure,
   by?: Actor,
 ): Promise<void> {

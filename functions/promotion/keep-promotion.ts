@@ -5,6 +5,7 @@ import { decidingAgain } from '../platform/data/change.ts';
 import { change, commit, type Write } from '../platform/data/commit.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import { readItem, updateItem } from '../platform/data/table.ts';
+import type { AppInstanceId } from '../platform/ids.ts';
 import { OBSERVED_MAX } from './canary-guard.ts';
 import { openPromotions, promotionKey } from './keys.ts';
 import { refuse } from './problems.ts';
@@ -62,7 +63,7 @@ export async function keepPromotion(
 /** Counts an instance towards the canary under way; false where there is none. The same one twice counts once. */
 export async function countInstance(
   subject: Subject,
-  instance: { id: string; list: 'running_ids' | 'failed_ids'; at: string },
+  instance: { id: AppInstanceId; list: 'running_ids' | 'failed_ids'; at: string },
 ): Promise<boolean> {
   return updateItem(promotionKey(subject), {
     update: 'ADD #list :instance',

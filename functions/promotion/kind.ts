@@ -4,6 +4,7 @@ import type { Decision } from '../platform/data/change.ts';
 import type { Write } from '../platform/data/commit.ts';
 import type { Refusal } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
+import type { OrgId, ProjectId } from '../platform/ids.ts';
 import type { Bake, Canary } from './canary-guard.ts';
 import { dataOf, type Failure, type Promotion, type Step, type Subject, type Target } from './promotion.ts';
 import type { Status } from './status.ts';
@@ -52,7 +53,7 @@ export interface Promotable {
   /** How many instances use it, as far as that keeps it from being retired. */
   instance_count: number;
   /** Whose audit and events tell of it. */
-  place: { org_id?: string; project_id?: string };
+  place: { org_id?: OrgId; project_id?: ProjectId };
   /** Where it is read. */
   path: string;
   /** Refuses a promotion that cannot succeed, and holds what it counts on as it begins. */

@@ -2,6 +2,7 @@
 // nothing here knows AWS.
 
 import type { Actor } from '../platform/actor.ts';
+import { type CorrelationId, lowerCased, type OperationId, type ProjectId } from '../platform/ids.ts';
 import type { Bake, Canary } from './canary-guard.ts';
 import type { Kind, Promotable } from './kind.ts';
 import { refuse } from './problems.ts';
@@ -14,7 +15,7 @@ const AHEAD = ['draft', ...PROMOTED_TO] as const satisfies Status[];
 /** What is asked for; of a canary that nobody is chosen for, only how long. */
 export interface Asked {
   target: (typeof PROMOTED_TO)[number];
-  canary?: { percent?: number; project_ids?: string[] };
+  canary?: { percent?: number; project_ids?: ProjectId[] };
   bake_seconds?: number;
   failure_percent_max?: number;
   instances_min?: number;
@@ -22,8 +23,8 @@ export interface Asked {
 
 /** Who asks, why, and under which ids it will be found. */
 export interface Asker {
-  operationId: string;
-  correlationId: string;
+  operationId: OperationId;
+  correlationId: CorrelationId;
   traceparent: string;
   actor: Actor;
   reason: string;
@@ -44,7 +45,7 @@ export function planRetirement(at: Planned, asker: Asker): Promotion {
   const { kind, status, promotion, retire_after } = at;
   requireNoneRunning(promotion);
   if (status !== 'deprecated') {
-    throw kind.wrongStatus(`The ${kind.name} is ${status}; only a deprecated one can be retired.`);
+    throw kind.wrongStatus(`The ${kind.name} is ${status}; only a deprecated ${kind.name} can be retired.`);
   }
   return plan(at, 'retired', asker, { grace_until: retire_after ?? asker.now.toISOString() });
 }
@@ -92,7 +93,7 @@ export function nextStepFrom(from: Status): Step {
 
 function requireNoneRunning(last: Promotion | undefined): void {
   if (last?.status !== 'running') return;
-  const detail = `It was asked for at ${last.requested_at} and is on its way to ${last.target}.`;
+  const detail = `The promotion to ${last.target} was requested at ${last.requested_at}.`;
   throw refuse('promotion.in_progress', { detail });
 }
 
@@ -100,7 +101,7 @@ function requireAhead({ kind, status }: Planned, target: Target): void {
   const order: readonly string[] = AHEAD;
   const isOnTheWay = order.includes(status) && status !== 'active';
   if (isOnTheWay && order.indexOf(status) < order.indexOf(target)) return;
-  throw kind.wrongStatus(`The ${kind.name} is ${status}; it cannot be promoted to ${target} from there.`);
+  throw kind.wrongStatus(`The ${kind.name} is ${status} and cannot be promoted to ${target}.`);
 }
 
 /** A canary that has begun goes on with those who have it; how it is judged may be said anew. */
@@ -113,13 +114,13 @@ function planCanary({ kind, status, promotion: last }: Planned, asked: Asked): C
     return { ...kind.canary, ...audience, ...said };
   }
   if (asked.canary) {
-    throw kind.wrongStatus('The canary has begun; who gets it can be chosen again after a rollback.');
+    throw kind.wrongStatus('The canary has begun. Roll it back to change its audience.');
   }
   const canary: Canary | Bake = { ...kind.canary, ...last?.canary, ...said };
   return canary.began_at === undefined ? canary : begunAt(canary, new Date(canary.began_at));
 }
 
-const canonical = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
+const canonical = (ids: ProjectId[]): ProjectId[] => [...new Set(ids.map(lowerCased))];
 
 function definedOf<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const defined = Object.entries(values).filter(([, value]) => value !== undefined);

@@ -14,9 +14,12 @@ export const SMOKE_FAILED = 'promotion.smoke_failed';
 export function failureOf(error: WorkflowError): Failure {
   const code = error.Error;
   if (code.endsWith('Timeout'))
-    return { code: 'promotion.timed_out', detail: 'What the promotion waited for did not come in time.' };
+    return { code: 'promotion.timed_out', detail: 'The promotion timed out while it was waiting.' };
   if (REFUSAL.test(code)) return { code, detail: causeOf(error).slice(0, DETAIL_CHARACTERS_MAX) };
-  return { code: 'internal', detail: 'A step failed on our side; its log has the correlation id.' };
+  return {
+    code: 'internal',
+    detail: 'A step failed on our side; the log has the details under the correlation id.',
+  };
 }
 
 /** As every code of a refusal is spelled; what fails inside has a name of another kind. */
@@ -26,7 +29,7 @@ const DETAIL_CHARACTERS_MAX = 1_000;
 
 export const STALLED: Failure = {
   code: 'promotion.stalled',
-  detail: 'The workflow did not take the promotion on before its deadline.',
+  detail: 'The workflow did not continue the promotion before its deadline.',
 };
 
 export type Repair = 'wait' | 'start' | 'answer' | 'fail';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Context } from '../platform/context.ts';
+import { type OperationId, textOf } from '../platform/ids.ts';
 import { task } from '../platform/workflow/task.ts';
 import { WorkflowError } from '../platform/workflow/workflow-error.ts';
 import { advancePromotion } from './advance-promotion.ts';
@@ -14,11 +15,11 @@ import { keepPromotion } from './keep-promotion.ts';
 
 /** What the workflow tells each of its steps: what it is about, and for which operation it acts. */
 export const stepOf = <S extends Subject>({ subject }: Kind<S>) =>
-  v.object({ subject, operation_id: v.string() });
+  v.object({ subject, operation_id: textOf<OperationId>() });
 
 interface Waiting {
   subject: Subject;
-  operation_id: string;
+  operation_id: OperationId;
   task_token: string;
 }
 
@@ -51,9 +52,9 @@ export function promotionSteps(kind: Kind, requestSmoke?: (ctx: Context, step: W
 }
 
 type AnyStep =
-  | { run: 'advance'; subject: Subject; operation_id: string; to: Target }
+  | { run: 'advance'; subject: Subject; operation_id: OperationId; to: Target }
   | ({ run: 'request_smoke' | 'watch_instances' } & Waiting)
-  | { run: 'fail'; subject: Subject; operation_id: string; error: WorkflowError };
+  | { run: 'fail'; subject: Subject; operation_id: OperationId; error: WorkflowError };
 
 /** Keeps the token until the last instance has ended; the sweep sees to it that it is answered. */
 async function watchInstances(ctx: Context, { subject, operation_id, task_token }: Waiting) {

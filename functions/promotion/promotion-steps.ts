@@ -2,6 +2,7 @@
 // only; nothing here knows AWS.
 
 import { secondsAfter } from '../platform/clock.ts';
+import type { OperationId } from '../platform/ids.ts';
 import { type Bake, type Canary, isUnderWay } from './canary-guard.ts';
 import type { Promotable } from './kind.ts';
 import {
@@ -71,7 +72,7 @@ export function recordSmoke(
 ): Promotion {
   if (promotion?.status !== 'running' || promotion.step !== 'awaiting_smoke')
     throw refuse('promotion.not_waiting', {
-      detail: promotion ? `The promotion is ${promotion.status} at “${promotion.step}”.` : undefined,
+      detail: promotion ? `The promotion is ${promotion.status} at step “${promotion.step}”.` : undefined,
     });
   const smoke = { verdict, at: now.toISOString(), by, notes };
   return { ...arriveAt(promotion, 'smoke_answered', now), gates: { ...promotion.gates, smoke } };
@@ -95,7 +96,7 @@ export function awaitLastInstance(promotion: Promotion, taskToken: string, now: 
 
 function beginCanary(promotion: Promotion, now: Date): Promotion {
   const { canary } = promotion;
-  if (!canary) throw new Error('The promotion was not to have a canary.');
+  if (!canary) throw new Error('The promotion has no canary.');
   return {
     ...promotion,
     canary: begunAt({ ...canary, ended_at: undefined }, now),
@@ -157,7 +158,7 @@ const MADE_FROM: Record<Target, readonly Step[]> = {
  */
 export function outcomeOf(
   promotion: Promotion | undefined,
-  operationId: string,
+  operationId: OperationId,
   to: Target,
 ): Outcome | undefined {
   if (!promotion || promotion.operation_id !== operationId) return { decision: 'over', until: NO_TIME };
@@ -169,7 +170,7 @@ export function outcomeOf(
   if (MADE_FROM[to].includes(promotion.step)) return undefined;
   if (STEPS.indexOf(promotion.step) > STEPS.indexOf(MADE_FROM[to].at(-1) as Step))
     return { decision: 'go_on', until };
-  throw refuse('promotion.not_waiting', { detail: `The promotion is still at “${promotion.step}”.` });
+  throw refuse('promotion.not_waiting', { detail: `The promotion is still at step “${promotion.step}”.` });
 }
 
 const NO_TIME = new Date(0).toISOString();

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
+import { type OperationId, type ProjectId, textOf } from '../platform/ids.ts';
 import { describeTally, isTried, tallyOf } from './canary-guard.ts';
 import type { Promotable } from './kind.ts';
 import { Failure, Gates, type Promotion, PROMOTION_STATUSES, type Step, STEPS } from './promotion.ts';
@@ -10,7 +11,7 @@ import { STATUSES } from './status.ts';
 export const CanaryView = v.object({
   percent: v.number(),
   /** Only for who may publish. */
-  project_ids: v.optional(v.array(v.string())),
+  project_ids: v.optional(v.array(textOf<ProjectId>())),
   bake_seconds: v.number(),
   failure_percent_max: v.number(),
   instances_min: v.number(),
@@ -25,7 +26,7 @@ export const CanaryView = v.object({
 
 /** What is shown of every promotion, beside what was promoted and its status now. */
 export const PromotionView = {
-  operation_id: v.string(),
+  operation_id: textOf<OperationId>(),
   from: v.picklist(STATUSES),
   target: v.picklist(STATUSES),
   status: v.picklist(PROMOTION_STATUSES),
@@ -79,20 +80,20 @@ type Waiting = Pick<Promotable, 'instance_count' | 'path'>;
 const WORDS: Record<Exclude<Step, 'ended'>, (promotion: Promotion, at: Waiting) => string> = {
   checking: () => 'The manifest is being checked.',
   awaiting_smoke: ({ deadline_at }, { path }) =>
-    `Waits for a platform admin to answer the smoke run, until ${deadline_at}: POST ${path.replace('/api/v1/', '/api/v1/admin/')}/smoke`,
-  smoke_answered: () => 'The smoke run was answered; the workflow goes on.',
-  verifying: () => 'Its signature and its provenance are being verified.',
-  staging: () => 'It was verified and is about to be staged.',
+    `Waiting for a platform admin to report the smoke run, until ${deadline_at}: POST ${path.replace('/api/v1/', '/api/v1/admin/')}/smoke`,
+  smoke_answered: () => 'The smoke run was reported; the workflow continues.',
+  verifying: () => 'The signature and the provenance are being verified.',
+  staging: () => 'Verification passed; staging is about to begin.',
   beginning_canary: () => 'The canary is about to begin.',
   baking: (promotion) => {
     const { canary, deadline_at } = promotion;
     const tally = isTried(canary) ? `; ${describeTally(canary, promotion)}` : '';
-    return `Bakes until ${canary?.bake_until ?? deadline_at}${tally}.`;
+    return `In canary until ${canary?.bake_until ?? deadline_at}${tally}.`;
   },
   awaiting_grace: ({ grace_until, deadline_at }) =>
-    `Waits for the grace period to end, at ${grace_until ?? deadline_at}.`,
+    `Waiting for the grace period to end at ${grace_until ?? deadline_at}.`,
   awaiting_last_instance: ({ subject }, { instance_count: count }) =>
-    `Waits for the last instance to end; ${count} still ${count === 1 ? 'uses' : 'use'} the ${subject.kind}.`,
+    `Waiting for the last instance to end; ${count} still ${count === 1 ? 'uses' : 'use'} the ${subject.kind}.`,
 };
 
 function describeWait(promotion: Promotion, at: Waiting): string | null {

@@ -2,6 +2,13 @@
 // kept of it, and what is told. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
+import {
+  type AppInstanceId,
+  type CorrelationId,
+  type OperationId,
+  textOf,
+  type UserId,
+} from '../platform/ids.ts';
 import { Description } from '../platform/name.ts';
 import { Bake, Canary } from './canary-guard.ts';
 import { STATUSES } from './status.ts';
@@ -63,12 +70,12 @@ export const Gates = v.object({
 });
 
 const Requester = v.variant('kind', [
-  v.object({ kind: v.literal('user'), id: v.string(), email: v.optional(v.string()) }),
+  v.object({ kind: v.literal('user'), id: textOf<UserId>(), email: v.optional(v.string()) }),
   v.object({ kind: v.picklist(['service_account', 'platform_team', 'platform']), id: v.string() }),
 ]);
 
 export const Promotion = v.object({
-  operation_id: v.string(),
+  operation_id: textOf<OperationId>(),
   subject: Subject,
   from: v.picklist(STATUSES),
   target: v.picklist(TARGETS),
@@ -77,15 +84,15 @@ export const Promotion = v.object({
   gates: Gates,
   canary: v.optional(v.union([Canary, Bake])),
   /** The instances of the canary that came up, and those that failed. */
-  running_ids: v.optional(v.set(v.string())),
-  failed_ids: v.optional(v.set(v.string())),
+  running_ids: v.optional(v.set(textOf<AppInstanceId>())),
+  failed_ids: v.optional(v.set(textOf<AppInstanceId>())),
   /** Until when a deprecated one is kept. */
   grace_until: v.optional(v.string()),
   /** Answers the step that waits. It never leaves the table. */
   task_token: v.optional(v.string()),
   actor: Requester,
   reason: v.string(),
-  correlation_id: v.string(),
+  correlation_id: textOf<CorrelationId>(),
   /** The trace of whoever asked for it, which all of its steps continue. */
   traceparent: v.optional(v.string()),
   requested_at: v.string(),

@@ -1,5 +1,6 @@
 import type { Context } from '../platform/context.ts';
 import type { Change } from '../platform/data/change.ts';
+import type { OperationId } from '../platform/ids.ts';
 import { auditPromotion, type Promotable } from './kind.ts';
 import type { Promotion } from './promotion.ts';
 import type { Asker } from './promotion-plan.ts';
@@ -14,7 +15,7 @@ export function requestPromotion(
   plan: (asker: Asker) => Promotion,
 ): Change {
   const { correlationId, traceparent, actor } = ctx;
-  const operationId = ctx.newId();
+  const operationId = ctx.newId<OperationId>();
   const promotion = plan({ operationId, correlationId, traceparent, actor, reason, now: ctx.now() });
   return {
     ...auditPromotion(at.kind, undefined, promotion),

@@ -22,7 +22,7 @@ export const FOLLOWING = {
 export function obstacleTo(noun: string, status: Status, to: Status): string | undefined {
   const following: readonly Status[] = FOLLOWING[status];
   if (following.includes(to)) return undefined;
-  return `The ${noun} is ${status}; from there it can become ${following.join(' or ') || 'nothing else'}.`;
+  return `The ${noun} is ${status}; possible next status: ${following.join(' or ') || 'none'}.`;
 }
 
 /** How long what was superseded is kept for those who still use it, when nobody says otherwise. */

@@ -29,7 +29,11 @@ async function mend(
   if (promotion?.operation_id !== operation_id) return;
   const decision = repairOf(promotion, at, ctx.now());
   if (decision === 'wait') return;
-  ctx.log.warn('A promotion needs help.', { operation_id, ...subject, decision });
+  ctx.log.warn('A promotion did not continue by itself and is repaired.', {
+    operation_id,
+    ...subject,
+    decision,
+  });
   if (decision === 'start') await startWorkflow(ctx, kind, promotion);
   else if (decision === 'answer') await answerWorkflow(promotion);
   else await failPromotion(ctx, kind, promotion, STALLED, SWEEP);

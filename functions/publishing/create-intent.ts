@@ -7,7 +7,7 @@ import { findApp } from '../catalog/find-version.ts';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { Id } from '../platform/name.ts';
+import { ProjectId } from '../platform/ids.ts';
 import { makeOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   CreateIntent,
@@ -26,9 +26,9 @@ import { signingRequirementsOf } from './signing-requirements.ts';
 
 export const createIntent = command(
   {
-    summary: 'Announce what is to be published, and get where and with what',
+    summary: 'Create a publish intent: get the address to publish to and the means to do so',
     action: 'artifacts.intent.create',
-    params: v.object({ project_id: Id }),
+    params: v.object({ project_id: ProjectId }),
     body: CreateIntent,
     reply: IntentCreatedView,
     status: 201,

@@ -1,6 +1,7 @@
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';
+import type { IntentId, ProjectId } from '../platform/ids.ts';
 import { type Sweep, sweeping } from '../platform/workflow/sweep.ts';
 import { type Intent, subjectOfIntent } from './intent.ts';
 import { findIntent, listLapsedIntents, saveExpired } from './intent-store.ts';
@@ -18,7 +19,7 @@ export const intentExpiry: Sweep<Pick<Intent, 'id' | 'project_id'>> = {
 
 export const handler = sweeping(intentExpiry);
 
-async function expireIntent(ctx: Context, projectId: string, id: string): Promise<void> {
+async function expireIntent(ctx: Context, projectId: ProjectId, id: IntentId): Promise<void> {
   await commitDecision(ctx, 'artifacts.intent.expire', async () => {
     // The index may lag behind.
     const intent = await findIntent(projectId, id);
@@ -27,7 +28,7 @@ async function expireIntent(ctx: Context, projectId: string, id: string): Promis
       subject: subjectOfIntent(intent),
       before: { status: intent.status },
       after: { status: 'expired' },
-      reason: 'Nobody used it in time.',
+      reason: 'The publish intent was not used in time.',
       actor: EXPIRY,
       place: { org_id: intent.org_id, project_id: projectId },
       writes: [saveExpired(intent)],

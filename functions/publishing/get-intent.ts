@@ -5,7 +5,7 @@ import { findIntent } from './intent-store.ts';
 
 export const getIntent = query(
   {
-    summary: 'Where a publish intent stands',
+    summary: 'Get a publish intent',
     params: IntentParams,
     reply: IntentView,
     refusals: ['intent.unknown'],

@@ -3,6 +3,6 @@ import { RegistryView, viewRegistry } from './registry.ts';
 import { findRegistryHost } from '../storage/registry-host.ts';
 
 export const getRegistry = query(
-  { summary: 'Where images are pushed, and what is asked of them', reply: RegistryView },
+  { summary: 'Get the address of the registry and its requirements for images', reply: RegistryView },
   async () => viewRegistry(await findRegistryHost()),
 );

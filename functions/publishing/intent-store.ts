@@ -1,14 +1,15 @@
 import * as v from 'valibot';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { queryPage, readItem } from '../platform/data/table.ts';
+import { type IntentId, lowerCased, type ProjectId } from '../platform/ids.ts';
 import { saveOpened } from '../storage/keep-repository.ts';
 import { Intent, pushableUntil } from './intent.ts';
 import { intentKey, OPEN_INTENTS } from './keys.ts';
 import { refuse } from './problems.ts';
 
 /** Another project's is as unknown as one that never was. */
-export async function findIntent(projectId: string, id: string): Promise<Intent> {
-  const item = await readItem(intentKey(id.toLowerCase()));
+export async function findIntent(projectId: ProjectId, id: IntentId): Promise<Intent> {
+  const item = await readItem(intentKey(lowerCased(id)));
   if (item?.['project_id'] !== projectId) throw refuse('intent.unknown');
   return v.parse(Intent, item);
 }

@@ -5,11 +5,13 @@ import * as v from 'valibot';
 import { ARTIFACT_KINDS, ArtifactName, KeptName } from '../artifacts/artifact.ts';
 import { ArtifactSource, requireSourceType } from '../artifacts/publication.ts';
 import { fileUri, objectKeyOf, repositoryOf } from '../storage/repository.ts';
-import { Digest, wholeNumber } from '../manifests/manifest-fields.ts';
+import { wholeNumber } from '../manifests/manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
+import { IntentId, ProjectId, textOf } from '../platform/ids.ts';
 import type { ScopedProject } from '../platform/scope.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
-import { Id, OneTimeToken, Time } from '../platform/name.ts';
+import { OneTimeToken, Time } from '../platform/name.ts';
 import { refuse } from './problems.ts';
 
 const OPEN_SECONDS = 24 * 3600;
@@ -17,7 +19,7 @@ const OPEN_SECONDS = 24 * 3600;
 const KEPT_SECONDS = 30 * 24 * 3600;
 const CREDENTIAL_SECONDS = { least: 60, most: 3600, default: 900 };
 
-export const IntentParams = v.object({ project_id: Id, intent_id: Id });
+export const IntentParams = v.object({ project_id: ProjectId, intent_id: IntentId });
 
 export const CreateIntent = v.strictObject({
   ...ArtifactName,
@@ -49,6 +51,7 @@ export type SigningRequirements = v.InferOutput<typeof SigningRequirements>;
 const STATUSES = ['open', 'unwrapped', 'expired'] as const;
 
 export const Intent = v.object({
+  id: textOf<IntentId>(),
   ...KeptName,
   channel: v.string(),
   digest: v.optional(v.string()),
@@ -109,7 +112,7 @@ export const CredentialView = v.object({
 });
 
 export function planIntent(
-  id: string,
+  id: IntentId,
   wanted: CreateIntent,
   by: { project: ScopedProject; actor: string; signing: SigningRequirements },
   now: Date,
@@ -141,12 +144,14 @@ export function planIntent(
 function requireNoDigest({ digest }: CreateIntent): void {
   if (digest === undefined) return;
   throw refuse('request.invalid', {
-    faults: [{ pointer: '/digest', detail: 'Expected no digest for an image: the registry tells it.' }],
+    faults: [
+      { pointer: '/digest', detail: 'Expected no digest for an image: it is known only after the push.' },
+    ],
   });
 }
 
 /** Fresh, as tags stay where they point; in the characters OCI has for tags, to which `+` does not belong. */
-const tagOf = ({ channel, app_version }: CreateIntent, id: string): string =>
+const tagOf = ({ channel, app_version }: CreateIntent, id: IntentId): string =>
   `${channel}-${app_version.replaceAll('+', '_')}-${id.slice(-8)}`;
 
 const UNWRAP_REFUSALS = ['intent.wrong_token', 'intent.unwrapped', 'intent.expired'] as const;
@@ -199,7 +204,7 @@ export const pathOfIntent = ({ project_id, id }: Pick<Intent, 'project_id' | 'id
   `/api/v1/projects/${project_id}/app-artifacts/publish-intents/${id}`;
 
 const Told = v.object({
-  intent_id: Id,
+  intent_id: IntentId,
   ...ArtifactName,
   artifact_kind: v.picklist(ARTIFACT_KINDS),
   repository: v.string(),

@@ -39,11 +39,11 @@ export async function mintCredential(intent: Intent): Promise<Credential> {
       Policy: JSON.stringify(policy),
     }),
   );
-  if (!Credentials) throw new Error('STS answers without credentials.');
+  if (!Credentials) throw new Error('STS returned no credentials.');
   const { authorizationData } = await ecrAs(Credentials).send(new GetAuthorizationTokenCommand({}));
   const login = Buffer.from(authorizationData?.[0]?.authorizationToken ?? '', 'base64').toString('utf8');
   const colon = login.indexOf(':');
-  if (colon < 1) throw new Error('ECR answers without a password.');
+  if (colon < 1) throw new Error('ECR returned no password.');
   return { username: login.slice(0, colon), password: login.slice(colon + 1) };
 }
 

@@ -22,7 +22,7 @@ import { refuse } from './problems.ts';
 
 export const unwrapCredential = command(
   {
-    summary: 'Exchange the wrapping token for the credential to push with, once',
+    summary: 'Exchange the wrapping token for the push credential, once',
     action: 'artifacts.intent.unwrap',
     params: IntentParams,
     body: UnwrapCredential,

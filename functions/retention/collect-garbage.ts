@@ -75,7 +75,7 @@ async function tell(ctx: Context, repository: Repository, { images, files }: Rem
       digests: images.map(({ digest }) => digest),
       objects: files.map(({ key, versionId }) => `${key}?versionId=${versionId}`),
     },
-    reason: 'It lay there for a week, and no artifact needs it.',
+    reason: 'Stored for a week and not needed by any artifact.',
     actor: SWEEP,
     place: { org_id, project_id },
     writes: [],

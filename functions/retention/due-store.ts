@@ -2,12 +2,13 @@ import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import { updateItem } from '../platform/data/table.ts';
+import { type ArtifactId, textOf } from '../platform/ids.ts';
 import { LIFECYCLE_STATES, TRUST_STATES } from '../artifacts/artifact.ts';
 import { DUE_ARTIFACTS, dueKey } from '../artifacts/keys.ts';
 import type { Due } from '../artifacts/artifact-due.ts';
 
 const DueRow = v.object({
-  artifact_id: v.string(),
+  artifact_id: textOf<ArtifactId>(),
   gsi1sk: v.string(),
   lifecycle_state: v.picklist(LIFECYCLE_STATES),
   trust_state: v.picklist(TRUST_STATES),
@@ -32,7 +33,7 @@ export async function listDue(): Promise<Due[]> {
 }
 
 /** It could not be looked at; others come before it the next time. */
-export async function noteTried(id: string, now: Date): Promise<void> {
+export async function noteTried(id: ArtifactId, now: Date): Promise<void> {
   await updateItem(dueKey(id), {
     update: 'SET tried_at = :now',
     condition: 'attribute_exists(pk)',
@@ -43,7 +44,7 @@ export async function noteTried(id: string, now: Date): Promise<void> {
 const POSTPONED_SECONDS = 24 * 3600;
 
 /** It is looked at again another day, unless it changes before. */
-export async function postponeDue(id: string, now: Date): Promise<void> {
+export async function postponeDue(id: ArtifactId, now: Date): Promise<void> {
   await updateItem(dueKey(id), {
     update: 'SET gsi1sk = :later',
     condition: 'attribute_exists(pk)',

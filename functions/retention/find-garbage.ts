@@ -41,8 +41,7 @@ async function listFiles({ name, project_id, app_slug }: Repository): Promise<St
   do {
     const { files, next } = await listObjectVersions(filesOf(project_id, app_slug), after);
     all.push(...files);
-    if (all.length > FILES_MAX)
-      throw new Error(`Beside ${name} lie more than ${FILES_MAX} versions of files.`);
+    if (all.length > FILES_MAX) throw new Error(`${name} has more than ${FILES_MAX} versions of files.`);
     after = next;
   } while (after);
   return all;

@@ -1,5 +1,6 @@
 import { commitDecision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
+import type { ArtifactId } from '../platform/ids.ts';
 import { aboutArtifact, subjectOfArtifact } from '../artifacts/artifact.ts';
 import { isBound } from '../artifacts/artifact-binding.ts';
 import { findArtifactPromotion } from '../artifacts/find-artifact.ts';
@@ -10,7 +11,7 @@ import { ArtifactForgotten, dueTasks } from '../artifacts/artifact-due.ts';
 import { MAINTENANCE } from './reverify-artifact.ts';
 
 /** Forgets a draft nobody took further. One that a version names, or that is being promoted, is kept for now. */
-export async function forgetDraft(ctx: Context, id: string): Promise<void> {
+export async function forgetDraft(ctx: Context, id: ArtifactId): Promise<void> {
   await commitDecision(ctx, 'artifacts.artifact.forget', async () => {
     const { artifact, promotion } = await findArtifactPromotion(id);
     if (!dueTasks(artifact, 0, ctx.now()).includes('forget')) return undefined;
@@ -22,7 +23,7 @@ export async function forgetDraft(ctx: Context, id: string): Promise<void> {
     return {
       subject: subjectOfArtifact(artifact),
       before: aboutArtifact(artifact),
-      reason: 'Nobody took the draft further, and no version names it.',
+      reason: 'The draft was not promoted in time, and no version uses it.',
       actor: MAINTENANCE,
       place: { org_id: artifact.org_id, project_id: artifact.project_id },
       writes: [...removeArtifact(artifact), holdVersion(artifact, bound)],

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { queryAll, readItems } from '../platform/data/rows.ts';
+import { type ArtifactId, textOf } from '../platform/ids.ts';
 import { Artifact } from '../artifacts/artifact.ts';
 import { inParts } from './garbage.ts';
 import { findArtifacts } from '../artifacts/find-artifact.ts';
@@ -20,14 +21,14 @@ export async function artifactsIn({ name, project_id, app_slug }: Repository): P
   return items.map((item) => v.parse(Artifact, item));
 }
 
-const Content = v.object({ artifact_ids: v.optional(v.set(v.string())) });
+const Content = v.object({ artifact_ids: v.optional(v.set(textOf<ArtifactId>())) });
 
 /** Which of these digests are registered there after all: the index may not know it yet. */
 export async function registeredAfterAll(
   { name, project_id }: Repository,
   digests: string[],
 ): Promise<string[]> {
-  const ids: string[] = [];
+  const ids: ArtifactId[] = [];
   for (const some of inParts(digests)) {
     const rows = await readItems(some.map((digest) => contentKey(digest, project_id)));
     for (const row of rows) ids.push(...(v.parse(v.optional(Content), row)?.artifact_ids ?? []));

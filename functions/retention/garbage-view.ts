@@ -1,6 +1,8 @@
 // What would be removed, as a platform admin is told before it is. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
+import { type ProjectId, textOf } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
 import type { Repository } from '../storage/keep-repository.ts';
 import { subjectsOf } from './garbage.ts';
 import type { StoredFile, StoredImage } from '../storage/stored.ts';
@@ -22,8 +24,8 @@ type GarbageItem = v.InferOutput<typeof GarbageItem>;
 
 export const RepositoryGarbage = v.object({
   repository: v.string(),
-  project_id: v.string(),
-  app_slug: v.string(),
+  project_id: textOf<ProjectId>(),
+  app_slug: textOf<AppSlug>(),
   /** Until then somebody may push there, and nothing is removed. */
   open_until: v.string(),
   item_count: v.number(),
@@ -69,7 +71,7 @@ function viewImage(image: StoredImage): GarbageItem {
     tags,
     size_bytes: sizeBytes,
     pushed_at: pushedAt.toISOString(),
-    why: isAttached ? 'What it is attached to is gone, or goes too.' : 'No artifact is it, or needs it.',
+    why: isAttached ? 'The image it is attached to is gone or will be removed too.' : 'No artifact uses it.',
   };
 }
 
@@ -78,5 +80,5 @@ const viewFile = ({ key, versionId, sizeBytes, storedAt }: StoredFile): GarbageI
   object: { key, version_id: versionId },
   size_bytes: sizeBytes,
   pushed_at: storedAt.toISOString(),
-  why: 'No artifact is this version, and none lies beside it.',
+  why: 'No artifact uses this version, and it belongs to no file that is kept.',
 });

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
-import { Slug } from '../platform/name.ts';
+import { AppSlug } from '../platform/name.ts';
 import { REGISTER_WITHIN_SECONDS } from '../artifacts/file.ts';
 import { provenanceKeyOf, signatureKeyOf } from '../storage/repository.ts';
 import type { StoredFile, StoredImage } from '../storage/stored.ts';
@@ -92,7 +92,7 @@ export const GarbageCollected = event(
   'apps.artifact.collected',
   1,
   v.object({
-    app_slug: Slug,
+    app_slug: AppSlug,
     repository: v.string(),
     images: v.number(),
     files: v.number(),

@@ -10,7 +10,7 @@ const REPOSITORIES_MAX = 10;
 
 export const listGarbage = query(
   {
-    summary: 'What the next sweep would remove, repository by repository',
+    summary: 'List what the next sweep would remove, by repository',
     query: v.strictObject(PageQuery),
     reply: GarbagePage,
     refusals: ['store.unavailable'],

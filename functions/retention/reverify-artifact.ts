@@ -2,6 +2,7 @@ import type { Actor } from '../platform/actor.ts';
 import { decidingAgain, recordsOf } from '../platform/data/change.ts';
 import { commit } from '../platform/data/commit.ts';
 import type { Context } from '../platform/context.ts';
+import type { ArtifactId } from '../platform/ids.ts';
 import { findAnyArtifact } from '../artifacts/find-artifact.ts';
 import { findBound } from '../artifacts/find-bound-version.ts';
 import { decideVerification } from '../artifacts/decide-verification.ts';
@@ -17,7 +18,7 @@ export const MAINTENANCE: Actor = { kind: 'platform', id: 'artifact-care' };
  * Looks at an artifact's signature again, if that is due. That nothing has changed is kept and told to nobody; that
  * trust was lost, or found again, is.
  */
-export async function reverifyArtifact(ctx: Context, id: string, trust: Trust): Promise<void> {
+export async function reverifyArtifact(ctx: Context, id: ArtifactId, trust: Trust): Promise<void> {
   await decidingAgain(async () => {
     const artifact = await findAnyArtifact(id);
     if (!artifact || !dueTasks(artifact, trust.revision, ctx.now()).includes('verify')) return;

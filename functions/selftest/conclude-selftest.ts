@@ -1,5 +1,6 @@
 import { commitDecision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
+import type { SelftestId } from '../platform/ids.ts';
 import {
   isEnded,
   type Selftest,
@@ -15,7 +16,7 @@ const SELFTEST = { kind: 'platform', id: 'selftest' } as const;
 /** Writes the verdict of a run and tells of it. One that has ended keeps the verdict it has, which is returned. */
 export async function concludeSelftest(
   ctx: Context,
-  id: string,
+  id: SelftestId,
   judge: (run: Selftest) => SelftestVerdict,
 ): Promise<SelftestStatus | undefined> {
   let status: SelftestStatus | undefined;

@@ -1,5 +1,6 @@
 import { isDenied } from '../platform/aws-errors.ts';
 import type { Context } from '../platform/context.ts';
+import type { SelftestId } from '../platform/ids.ts';
 import { concludeSelftest } from './conclude-selftest.ts';
 import { failureAt, type Hop } from './selftest.ts';
 
@@ -9,7 +10,7 @@ import { failureAt, type Hop } from './selftest.ts';
  */
 export async function reportingDenial(
   ctx: Context,
-  id: string,
+  id: SelftestId,
   hop: Hop,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -17,7 +18,7 @@ export async function reportingDenial(
     await work();
   } catch (error) {
     if (!isDenied(error)) throw error;
-    ctx.log.error('The self-test met a missing grant.', { selftest_id: id, hop, error });
+    ctx.log.error('The self-test found a missing permission.', { selftest_id: id, hop, error });
     const failure = failureAt(hop, error.name, error.message);
     await concludeSelftest(ctx, id, () => ({ status: 'failed', failure }));
   }

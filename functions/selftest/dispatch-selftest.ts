@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { sqs } from '../platform/clients.ts';
 import { environment } from '../platform/environment.ts';
 import { task } from '../platform/workflow/task.ts';
-import { SelftestId } from './selftest.ts';
+import { LowerSelftestId } from './selftest.ts';
 import { beginSelftest, recordHop, saveTaskToken } from './selftest-store.ts';
 
-const Dispatch = v.object({ selftest_id: SelftestId, task_token: v.string() });
+const Dispatch = v.object({ selftest_id: LowerSelftestId, task_token: v.string() });
 
 export const handler = task(Dispatch, async (ctx, { selftest_id: id, task_token }) => {
   await beginSelftest(id, ctx.now());

@@ -8,7 +8,7 @@ const Health = v.object({
   time: v.pipe(v.string(), v.isoTimestamp()),
 });
 
-export const getHealth = query({ summary: 'Whether the platform answers', reply: Health }, (ctx) => ({
+export const getHealth = query({ summary: 'Check that the platform answers', reply: Health }, (ctx) => ({
   status: 'ok',
   version: environment('PLATFORM_VERSION'),
   time: ctx.now().toISOString(),

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { query } from '../platform/http/endpoint.ts';
-import { SelftestId, SelftestView, viewSelftest } from './selftest.ts';
+import { LowerSelftestId, SelftestView, viewSelftest } from './selftest.ts';
 import { findSelftest } from './selftest-store.ts';
 import { refuse } from './problems.ts';
 
 export const getSelftest = query(
   {
-    summary: 'How far a self-test has come',
-    params: v.object({ selftest_id: SelftestId }),
+    summary: 'Get the progress of a self-test',
+    params: v.object({ selftest_id: LowerSelftestId }),
     reply: SelftestView,
     denied: (detail) => refuse('selftest.denied', { detail }),
   },

@@ -17,7 +17,7 @@ import { refuse } from './problems.ts';
 
 export const requestSelftest = command(
   {
-    summary: 'Send one task over every kind of wire the platform has',
+    summary: 'Start a self-test: send one task through every kind of connection the platform uses',
     action: 'selftest.request',
     reply: v.object({
       ...SelftestView.entries,

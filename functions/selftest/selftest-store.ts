@@ -3,6 +3,7 @@ import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import { putItem, readItem, updateItem } from '../platform/data/table.ts';
+import type { SelftestId } from '../platform/ids.ts';
 import { OPEN_SELFTESTS, runKey, taskTokenKey } from './keys.ts';
 import { type Hop, PRECEDING, Selftest, type SelftestVerdict } from './selftest.ts';
 
@@ -19,13 +20,13 @@ export function insertSelftest(run: Selftest): Write {
   });
 }
 
-export async function findSelftest(id: string): Promise<Selftest | undefined> {
+export async function findSelftest(id: SelftestId): Promise<Selftest | undefined> {
   const item = await readItem(runKey(id));
   return item && v.parse(Selftest, item);
 }
 
 /** The first time written for a hop stays; a repeat changes nothing. */
-export async function recordHop(id: string, hop: Hop, at: Date): Promise<void> {
+export async function recordHop(id: SelftestId, hop: Hop, at: Date): Promise<void> {
   await updateItem(runKey(id), {
     update: 'SET hops.#hop = :at',
     condition: 'attribute_exists(pk) AND attribute_not_exists(hops.#hop)',
@@ -35,7 +36,7 @@ export async function recordHop(id: string, hop: Hop, at: Date): Promise<void> {
 }
 
 /** Whoever started it may still be about to write when that was. */
-export async function beginSelftest(id: string, at: Date): Promise<void> {
+export async function beginSelftest(id: SelftestId, at: Date): Promise<void> {
   await updateItem(runKey(id), {
     update: 'SET #status = :running, hops.started = :at, hops.streamed = if_not_exists(hops.streamed, :at)',
     condition: `#status IN (${statuses('running')})`,
@@ -45,7 +46,7 @@ export async function beginSelftest(id: string, at: Date): Promise<void> {
 }
 
 /** Ends the run; one that has ended keeps its first verdict. */
-export function saveVerdict(id: string, verdict: SelftestVerdict, at: Date): Write {
+export function saveVerdict(id: SelftestId, verdict: SelftestVerdict, at: Date): Write {
   const ending = verdict.status === 'passed' ? 'hops.finished = :at' : 'failure = :failure';
   return update(runKey(id), {
     update: `SET #status = :ended, ended_at = :at, ${ending} REMOVE gsi1pk, gsi1sk`,
@@ -61,7 +62,7 @@ export function saveVerdict(id: string, verdict: SelftestVerdict, at: Date): Wri
 }
 
 /** Whether this call is the one that rescues the run. */
-export async function markRescued(id: string, at: Date): Promise<boolean> {
+export async function markRescued(id: SelftestId, at: Date): Promise<boolean> {
   return updateItem(runKey(id), {
     update: 'SET rescued_at = :at',
     condition: `#status IN (${statuses('running')}) AND attribute_not_exists(rescued_at)`,
@@ -71,12 +72,12 @@ export async function markRescued(id: string, at: Date): Promise<boolean> {
 }
 
 /** The token of the workflow's waiting step. It stays in the table: whoever answers names the run. */
-export async function saveTaskToken(id: string, taskToken: string, now: Date): Promise<void> {
+export async function saveTaskToken(id: SelftestId, taskToken: string, now: Date): Promise<void> {
   const expires_at = epochSeconds(secondsAfter(now, TOKEN_KEPT_SECONDS));
   await putItem({ ...taskTokenKey(id), task_token: taskToken, expires_at });
 }
 
-export async function findTaskToken(id: string): Promise<string | undefined> {
+export async function findTaskToken(id: SelftestId): Promise<string | undefined> {
   const item = await readItem(taskTokenKey(id));
   return item && v.parse(v.object({ task_token: v.string() }), item).task_token;
 }

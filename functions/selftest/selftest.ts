@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
-import { Id } from '../platform/name.ts';
+import { branded, type CorrelationId, SelftestId, textOf } from '../platform/ids.ts';
 import { causeOf, type WorkflowError } from '../platform/workflow/workflow-error.ts';
 
 /** In the order a healthy run passes them. The client adds `pushed`: only it knows when the verdict arrived. */
@@ -21,7 +21,8 @@ export const PRECEDING = {
   failed: ['requested', 'running'],
 } as const satisfies Record<Exclude<SelftestStatus, 'requested'>, readonly SelftestStatus[]>;
 
-export const SelftestId = v.pipe(v.string(), v.uuid(), v.toLowerCase());
+/** However a caller spells it. */
+export const LowerSelftestId = branded<SelftestId>(v.pipe(v.string(), v.uuid(), v.toLowerCase()));
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 
@@ -34,9 +35,9 @@ export const SelftestFailure = v.object({
 export type SelftestFailure = v.InferOutput<typeof SelftestFailure>;
 
 export const Selftest = v.object({
-  id: SelftestId,
+  id: LowerSelftestId,
   status: v.picklist(['requested', 'running', 'passed', 'failed'] satisfies SelftestStatus[]),
-  correlation_id: v.string(),
+  correlation_id: textOf<CorrelationId>(),
   traceparent: v.optional(v.string()),
   created_at: Time,
   deadline_at: Time,
@@ -55,8 +56,8 @@ export const DEADLINE_SECONDS = 300;
 const DETAIL_CHARACTERS_MAX = 1_000;
 
 export function planSelftest(
-  id: string,
-  { correlationId, traceparent }: { correlationId: string; traceparent?: string },
+  id: SelftestId,
+  { correlationId, traceparent }: { correlationId: CorrelationId; traceparent?: string },
   now: Date,
 ): Selftest {
   return {
@@ -73,7 +74,7 @@ export function planSelftest(
 export const SelftestRequested = event(
   'selftest.requested',
   1,
-  v.object({ selftest_id: Id }),
+  v.object({ selftest_id: SelftestId }),
   ({ id }: Selftest) => ({ selftest_id: id }),
 );
 
@@ -82,14 +83,14 @@ export const SelftestEnded = event(
   'selftest.ended',
   1,
   v.object({
-    selftest_id: Id,
+    selftest_id: SelftestId,
     status: v.picklist(['passed', 'failed']),
     failure: v.optional(v.object({ hop: v.picklist(HOPS), code: v.string() })),
   }),
-  (id: string, verdict: SelftestVerdict) => ({ selftest_id: id, ...verdict }),
+  (id: SelftestId, verdict: SelftestVerdict) => ({ selftest_id: id, ...verdict }),
 );
 
-export const subjectOfSelftest = (id: string): string => `selftest:${id}`;
+export const subjectOfSelftest = (id: SelftestId): string => `selftest:${id}`;
 
 export function isEnded({ status }: Pick<Selftest, 'status'>): boolean {
   return status === 'passed' || status === 'failed';
@@ -110,7 +111,7 @@ export function judgeSelftest(run: Selftest, error?: WorkflowError): SelftestVer
   if (!missing) return { status: 'passed' };
   return {
     status: 'failed',
-    failure: failureAt(hop, 'selftest.hop_missing', `The run never passed “${hop}”.`),
+    failure: failureAt(hop, 'selftest.hop_missing', `The run never reached “${hop}”.`),
   };
 }
 
@@ -126,7 +127,7 @@ export function repairOf(run: Selftest, now: Date): Repair {
 
 export function stalled(run: Selftest): SelftestFailure {
   const hop = missingHops(run)[0] ?? 'finished';
-  return failureAt(hop, 'selftest.stalled', `The run did not pass “${hop}” before its deadline.`);
+  return failureAt(hop, 'selftest.stalled', `The run did not reach “${hop}” before its deadline.`);
 }
 
 export function failureAt(hop: Hop, code: string, detail: string): SelftestFailure {
@@ -134,7 +135,7 @@ export function failureAt(hop: Hop, code: string, detail: string): SelftestFailu
 }
 
 export const SelftestView = v.object({
-  id: v.string(),
+  id: textOf<SelftestId>(),
   status: v.picklist(['requested', 'running', 'passed', 'failed'] satisfies SelftestStatus[]),
   created_at: v.string(),
   ended_at: v.optional(v.string()),

@@ -7,14 +7,16 @@ import { requireThat, update, type Write } from '../platform/data/commit.ts';
 import { type PageAsked, queryAll } from '../platform/data/rows.ts';
 import { queryPage, updateItem } from '../platform/data/table.ts';
 import type { Refusal } from '../platform/errors.ts';
+import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
 import { REPOSITORY_PARTITION, repositoryKey } from './keys.ts';
 
 const Repository = v.object({
   name: v.string(),
-  org_id: v.string(),
-  project_id: v.string(),
-  app_slug: v.string(),
+  org_id: textOf<OrgId>(),
+  project_id: textOf<ProjectId>(),
+  app_slug: textOf<AppSlug>(),
   /** Until then somebody may push there, or upload. */
   open_until: v.string(),
   /** Until then nothing can be registered there, as what nobody needs is being removed. */

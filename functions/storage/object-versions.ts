@@ -27,12 +27,12 @@ export function readVersions(listing: Listing, prefix: string): ObjectVersionPag
     sizeBytes: required(Size),
   }));
   if (files.some(({ key }) => !key.startsWith(prefix)))
-    throw new Error('The listing is about something else than was asked for.');
+    throw new Error('The listing does not match the request.');
   if (!required(IsTruncated)) return { files };
   return { files, next: { key: required(NextKeyMarker), versionId: required(NextVersionIdMarker) } };
 }
 
 function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('The listing lacks something it should have.');
+  if (value === undefined) throw new Error('The listing is incomplete.');
   return value;
 }

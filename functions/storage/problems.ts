@@ -4,12 +4,12 @@ export const storageProblems = {
   'registry.unavailable': {
     status: 503,
     retryable: true,
-    title: 'The registry does not answer as it should',
+    title: 'The registry did not answer as expected',
   },
   'store.unavailable': {
     status: 503,
     retryable: true,
-    title: 'The object store does not answer as it should',
+    title: 'The object store did not answer as expected',
   },
 } as const satisfies Problems;
 

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
 import * as v from 'valibot';
-import { Digest } from '../manifests/manifest-fields.ts';
+import { Digest } from '../platform/name.ts';
 import { ecr } from '../platform/clients.ts';
 import { Refusal } from '../platform/errors.ts';
 import { parseJson } from '../trust/strict-json.ts';
@@ -71,7 +71,7 @@ export async function readRepository(repository: string): Promise<RegistryReader
       const answer: Answer | undefined = await get(line, path, INDEX_BYTES_MAX);
       if (!answer) return page === 1 ? taggedReferrers(digest) : found;
       const index = v.safeParse(Index, parseJson(answer.bytes));
-      if (!index.success) throw unavailable('Its list of referrers is none.');
+      if (!index.success) throw unavailable('The list of referrers is not valid.');
       found.push(...index.output.manifests);
       path = nextPage(answer, line.endpoint);
     }
@@ -117,7 +117,7 @@ async function get(line: Line, path: string, bytesMax: number): Promise<Answer |
     answer = await fetchBounded(line, url, bytesMax, line.authorization);
   }
   if (answer.status === 404) return undefined;
-  if (answer.status !== 200) throw unavailable(`It answered ${answer.status}.`);
+  if (answer.status !== 200) throw unavailable(`The registry answered ${answer.status}.`);
   return answer;
 }
 
@@ -126,12 +126,13 @@ async function exchange(line: Line, challenge: string): Promise<string> {
   const said = Object.fromEntries(
     Array.from(challenge.matchAll(/(\w+)="([^"]*)"/g), ([, name, value]) => [name, value]),
   ) as Record<string, string | undefined>;
-  if (!URL.canParse(said['realm'] ?? '')) throw unavailable('It asks for a token without saying where.');
+  if (!URL.canParse(said['realm'] ?? ''))
+    throw unavailable('The registry requires a token but names no token service.');
   const realm = new URL(said['realm'] ?? '');
   for (const name of ['service', 'scope']) if (said[name]) realm.searchParams.set(name, said[name]);
   const answer = await fetchBounded(line, realm, TOKEN_BYTES_MAX, line.basic);
   const token = v.safeParse(v.object({ token: v.string() }), parseJson(answer.bytes));
-  if (answer.status !== 200 || !token.success) throw unavailable('It gives no token.');
+  if (answer.status !== 200 || !token.success) throw unavailable('The token service returned no token.');
   return `Bearer ${token.output.token}`;
 }
 
@@ -161,15 +162,20 @@ async function fetchBounded(
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw unavailable(signal.aborted ? 'It took too long to answer.' : 'It broke off or did not answer.');
+    throw unavailable(
+      signal.aborted
+        ? 'The registry took too long to answer.'
+        : 'The registry did not answer or closed the connection.',
+    );
   }
-  throw unavailable('It redirects in circles.');
+  throw unavailable('The registry redirects too often.');
 }
 
 function redirected(from: URL, location: string | null): URL {
-  if (location === null || !URL.canParse(location, from.href)) throw unavailable('It redirects to nowhere.');
+  if (location === null || !URL.canParse(location, from.href))
+    throw unavailable('The registry redirects without an address.');
   const to = new URL(location, from);
-  if (to.protocol !== from.protocol) throw unavailable('It redirects to another protocol.');
+  if (to.protocol !== from.protocol) throw unavailable('The registry redirects to another protocol.');
   return to;
 }
 
@@ -179,7 +185,7 @@ async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Ar
   // Leaving the loop closes the connection: what is too long is not read on.
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw unavailable(`It answered with more than ${bytesMax} bytes.`);
+    if (bytes > bytesMax) throw unavailable(`The registry answered with more than ${bytesMax} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -187,7 +193,7 @@ async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Ar
 
 function requireDigest(bytes: Uint8Array, digest: string): Uint8Array {
   if (`sha256:${hash('sha256', bytes)}` === digest) return bytes;
-  throw unavailable('What it answered has another digest than was asked for.');
+  throw unavailable('The answer does not have the requested digest.');
 }
 
 const mediaTypeOf = ({ headers }: Answer): string =>
@@ -215,7 +221,7 @@ async function logIn(): Promise<Login> {
   if (login && login.expiresAtMs - Date.now() > LOGIN_MARGIN_MS) return login;
   const { authorizationData } = await ecr().send(new GetAuthorizationTokenCommand({}));
   const { authorizationToken, proxyEndpoint, expiresAt } = authorizationData?.[0] ?? {};
-  if (!authorizationToken || !proxyEndpoint) throw new Error('ECR answers without a password.');
+  if (!authorizationToken || !proxyEndpoint) throw new Error('ECR returned no password.');
   const expiresAtMs = expiresAt?.getTime() ?? 0;
   return (login = { endpoint: proxyEndpoint, basic: `Basic ${authorizationToken}`, expiresAtMs });
 }

@@ -13,7 +13,7 @@ async function askHost(): Promise<string> {
   const name = environment('PLATFORM_REPOSITORY');
   const { repositories } = await ecr().send(new DescribeRepositoriesCommand({ repositoryNames: [name] }));
   const uri = repositories?.[0]?.repositoryUri;
-  if (!uri) throw new Error(`ECR describes ${name} without its address.`);
+  if (!uri) throw new Error(`ECR returned no address for ${name}.`);
   return hostOf(uri);
 }
 

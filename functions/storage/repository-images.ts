@@ -32,8 +32,7 @@ async function describeImages(repository: string): Promise<ImageDetail[]> {
   do {
     const page = await describePage(repository, nextToken);
     details.push(...(page.imageDetails ?? []));
-    if (details.length > IMAGES_MAX)
-      throw new Error(`${repository} holds more than ${IMAGES_MAX} manifests.`);
+    if (details.length > IMAGES_MAX) throw new Error(`${repository} has more than ${IMAGES_MAX} manifests.`);
     nextToken = page.nextToken;
   } while (nextToken !== undefined);
   return details;

@@ -90,13 +90,13 @@ export function readCertificate(bytes: Uint8Array): Certificate {
   const [version, serial, innerAlgorithm, issuer, validity, subject, spki, extensions, ...others] =
     sequenceOf(signed, 'the signed part of a certificate');
   if (!signed || !algorithm || !spki || more.length > 0 || others.length > 0)
-    throw new Unreadable('expected the parts of a certificate');
+    throw new Unreadable('expected a complete certificate');
   const [number] = version?.tag === contextTag(0) ? version.children : [];
   if (!number || countOf(number, 'the version of a certificate') !== 2)
     throw new Unreadable('expected a certificate of version 3');
   // What is outside is not signed, so it may only repeat what is inside (RFC 5280 §4.1.1.2).
   if (!innerAlgorithm?.bytes.equals(algorithm.bytes))
-    throw new Unreadable('expected a certificate to name one algorithm');
+    throw new Unreadable('expected the same algorithm inside and outside the signed part of a certificate');
   const [notBefore, notAfter] = sequenceOf(validity, 'the validity of a certificate');
   return {
     bytes: whole.bytes,
@@ -106,8 +106,8 @@ export function readCertificate(bytes: Uint8Array): Certificate {
     subjectBytes: subject?.bytes ?? Buffer.alloc(0),
     issuer: readName(issuer, 'an issuer'),
     issuerBytes: issuer?.bytes ?? Buffer.alloc(0),
-    notBefore: timeOf(notBefore, 'when a certificate begins'),
-    notAfter: timeOf(notAfter, 'when a certificate ends'),
+    notBefore: timeOf(notBefore, 'the start time of a certificate'),
+    notAfter: timeOf(notAfter, 'the end time of a certificate'),
     key: readPublicKey(spki),
     ...readExtensions(extensions),
     ...readAlgorithm(algorithm),
@@ -144,11 +144,12 @@ function readExtensions(element: Element | undefined): Extensions {
   const seen = new Set<string>();
   for (const extension of sequenceOf(list, 'the extensions of a certificate')) {
     const [type, ...rest] = sequenceOf(extension, 'an extension');
-    const id = identifierOf(type, 'the name of an extension');
+    const id = identifierOf(type, 'the identifier of an extension');
     const [value, flag, ...tooMany] = rest.toReversed();
-    if (seen.has(id) || tooMany.length > 0) throw new Unreadable('expected each extension once, and whole');
+    if (seen.has(id) || tooMany.length > 0)
+      throw new Unreadable('expected each extension only once and complete');
     seen.add(id);
-    const isCritical = flag ? isTrue(flag, 'that an extension is critical') : false;
+    const isCritical = flag ? isTrue(flag, 'the critical flag of an extension') : false;
     const content = contentOf(value, TAG.octetString, 'the value of an extension');
     readExtension(extensions, id, isCritical, content);
   }
@@ -161,13 +162,13 @@ function readExtension(extensions: Extensions, id: string, isCritical: boolean, 
       extensions.basicConstraints = { isCritical, ...readBasicConstraints(readDer(content)) };
       return;
     case KEY_USAGE: {
-      const bits = namedBitsOf(readDer(content), 'the usage of a key');
+      const bits = namedBitsOf(readDer(content), 'a key usage');
       extensions.keyUsage = { isCritical, has: (usage) => bits.has(USAGES.indexOf(usage)) };
       return;
     }
     case EXTENDED_KEY_USAGE:
-      extensions.purposes = sequenceOf(readDer(content), 'the purposes of a key').map((purpose) =>
-        identifierOf(purpose, 'the purpose of a key'),
+      extensions.purposes = sequenceOf(readDer(content), 'an extended key usage').map((purpose) =>
+        identifierOf(purpose, 'an extended key usage'),
       );
       return;
     default:
@@ -177,10 +178,10 @@ function readExtension(extensions: Extensions, id: string, isCritical: boolean, 
 
 function readBasicConstraints(element: Element): { isAuthority: boolean; pathLength?: number } {
   const parts = sequenceOf(element, 'basic constraints');
-  const isAuthority = parts[0]?.tag === TAG.boolean && isTrue(parts[0], 'that it is an authority');
+  const isAuthority = parts[0]?.tag === TAG.boolean && isTrue(parts[0], 'the authority flag');
   const [length, ...more] = parts.slice(isAuthority ? 1 : 0);
   if (more.length > 0 || (length && !isAuthority)) throw new Unreadable('expected basic constraints');
-  return { isAuthority, ...(length && { pathLength: countOf(length, 'the length of a path') }) };
+  return { isAuthority, ...(length && { pathLength: countOf(length, 'a path length') }) };
 }
 
 /** Whether one certificate was issued with the key and under the name of another. */

@@ -15,7 +15,7 @@ export function requireTrusted(chain: Chain, roots: Buffer[]): void {
     if (!isIssuedBy(certificate, issuer))
       throw distrust(
         'chain.untrusted',
-        'Expected each certificate to be issued by the next, and the last by itself.',
+        'Expected each certificate to be issued by the next one, and the last to be self-signed.',
       );
   }
   if (!roots.some((root) => root.equals(last.bytes)))
@@ -67,7 +67,7 @@ const OTHER_PURPOSES = new Set([
 
 function requireSigner({ basicConstraints, keyUsage, purposes, key }: Certificate): void {
   if (basicConstraints?.isAuthority)
-    throw distrust('chain.usage', "Expected the signer's certificate not to be an authority's.");
+    throw distrust('chain.usage', "Expected the signer's certificate not to be a certificate authority.");
   const mayOnlySign =
     keyUsage?.isCritical &&
     keyUsage.has('digitalSignature') &&
@@ -75,28 +75,37 @@ function requireSigner({ basicConstraints, keyUsage, purposes, key }: Certificat
   if (!mayOnlySign)
     throw distrust(
       'chain.usage',
-      "Expected the signer's key for digital signatures only, and that critical.",
+      "Expected the signer's key usage to be critical and for digital signatures only.",
     );
   const isForCode =
     purposes?.includes(CODE_SIGNING) && !purposes.some((purpose) => OTHER_PURPOSES.has(purpose));
   if (!isForCode)
     throw distrust(
       'chain.usage',
-      "Expected the signer's key for code signing, and neither for TLS, mail nor timestamps.",
+      "Expected the signer's extended key usage to include code signing, and neither TLS, mail nor timestamps.",
     );
-  if (!key.isStrong) throw distrust('chain.usage', "Expected a strong key of the signer's.");
+  if (!key.isStrong) throw distrust('chain.usage', 'Expected the signer to have a strong key.');
 }
 
 /** `below`: how many authorities stand between this one and the signer. */
 function requireAuthority({ basicConstraints, keyUsage, purposes }: Certificate, below: number): void {
   if (!basicConstraints?.isAuthority || !basicConstraints.isCritical)
-    throw distrust('chain.usage', 'Expected every certificate after the first to be an authority’s.');
+    throw distrust(
+      'chain.usage',
+      'Expected every certificate after the first to be a certificate authority.',
+    );
   if ((basicConstraints.pathLength ?? Infinity) < below)
-    throw distrust('chain.usage', 'Expected no more authorities below one than it allows.');
+    throw distrust(
+      'chain.usage',
+      'Expected no more authorities below an authority than its path length allows.',
+    );
   if (!keyUsage?.isCritical || !keyUsage.has('keyCertSign'))
-    throw distrust('chain.usage', 'Expected the keys of authorities for signing certificates.');
+    throw distrust(
+      'chain.usage',
+      'Expected the key usage of authorities to be critical and to include certificate signing.',
+    );
   if (purposes && !purposes.includes(CODE_SIGNING) && !purposes.includes(ANY_PURPOSE))
-    throw distrust('chain.usage', 'Expected authorities that vouch for code signing.');
+    throw distrust('chain.usage', 'Expected authorities that allow code signing.');
 }
 
 /** Without a timestamp somebody else vouches for, all of them must hold now; and they held when it was signed. */
@@ -104,9 +113,9 @@ export function requireValid(chain: Chain, now: Date, signedAt: Date): void {
   const holds = ({ notBefore, notAfter }: Certificate, at: Date): boolean =>
     notBefore <= at && at <= notAfter;
   if (!chain.every((certificate) => holds(certificate, now)))
-    throw distrust('chain.validity', 'Expected every certificate to have begun and none to have expired.');
+    throw distrust('chain.validity', 'Expected every certificate to be valid now.');
   if (!chain.every((certificate) => holds(certificate, signedAt)))
-    throw distrust('chain.validity', 'Expected every certificate to hold at the time of signing.');
+    throw distrust('chain.validity', 'Expected every certificate to be valid at the time of signing.');
 }
 
 export function requireUnrevoked(chain: Chain, revoked: ReadonlySet<string>): void {

@@ -73,7 +73,7 @@ function readOne(bytes: Buffer, depth: number, left: { count: number }): Element
   if ((tag & 0x1f) === 0x1f || tag === 0) throw new Unreadable('expected DER tags of one byte');
   const { length, from } = readLength(bytes);
   const content = bytes.subarray(from, from + length);
-  if (content.length !== length) throw new Unreadable('expected as many bytes as a DER length says');
+  if (content.length !== length) throw new Unreadable('expected as many bytes as the DER length states');
   const children = tag & CONSTRUCTED ? readAll(content, depth - 1, left) : [];
   const element = { tag, bytes: bytes.subarray(0, from + length), content, children };
   requireCanonical(element);
@@ -116,7 +116,7 @@ function requireCanonical({ tag, content, children }: Element): void {
       return;
     default:
       // Strings and times in pieces, a sequence or a set in one: BER, not DER.
-      if ((tag & 0xc0) === 0 && !UNIVERSAL.has(tag)) fail('a type certificates have');
+      if ((tag & 0xc0) === 0 && !UNIVERSAL.has(tag)) fail('a DER type that certificates use');
   }
 }
 
@@ -180,7 +180,7 @@ function readIdentifier(content: Buffer): string {
     arc = 0;
   }
   const [first, ...rest] = arcs;
-  if (first === undefined || isBegun) return fail('a whole object identifier');
+  if (first === undefined || isBegun) return fail('a complete object identifier');
   // X.690 §8.19.4: the first two arcs share a number.
   const root = Math.min(Math.floor(first / 40), 2);
   return [root, first - root * 40, ...rest].join('.');
@@ -197,7 +197,7 @@ export function bytesOf(element: Element | undefined, what: string): Buffer {
 export function namedBitsOf(element: Element | undefined, what: string): Set<number> {
   const { bytes, unused } = readBits(contentOf(element, TAG.bitString, what));
   const last = bytes.at(-1);
-  if (last !== undefined && ((last >> unused) & 1) === 0) fail(`${what} without bits that say nothing`);
+  if (last !== undefined && ((last >> unused) & 1) === 0) fail(`${what} without trailing zero bits`);
   const set = new Set<number>();
   for (const [index, byte] of bytes.entries())
     for (let bit = 0; bit < 8; bit += 1) if (byte & (0x80 >> bit)) set.add(index * 8 + bit);
@@ -208,13 +208,13 @@ function readBits(content: Buffer): { bytes: Buffer; unused: number } {
   const unused = content[0];
   const bytes = content.subarray(1);
   if (unused === undefined || unused > 7 || (bytes.length === 0 && unused > 0)) return fail('a bit string');
-  if (((bytes.at(-1) ?? 0) & ((1 << unused) - 1)) !== 0) fail('a bit string that ends in zeros');
+  if (((bytes.at(-1) ?? 0) & ((1 << unused) - 1)) !== 0) fail('a bit string whose unused bits are zero');
   return { bytes, unused };
 }
 
 /** A boolean that DER spells out only where it is true, as its default is false. */
 export function isTrue(element: Element, what: string): boolean {
-  if (contentOf(element, TAG.boolean, what)[0] !== 0xff) fail(`${what} left out where it is false`);
+  if (contentOf(element, TAG.boolean, what)[0] !== 0xff) fail(`${what} omitted when it is false`);
   return true;
 }
 
@@ -231,7 +231,7 @@ export function timeOf(element: Element | undefined, what: string): Date {
   const text = contentOf(element, isShort ? TAG.utcTime : TAG.generalizedTime, what).toString('latin1');
   const digits = (isShort ? /^\d{12}Z$/ : /^\d{14}Z$/).test(text) ? text : fail(what);
   const full = isShort ? `${Number(digits.slice(0, 2)) < 50 ? '20' : '19'}${digits}` : digits;
-  if (!isShort && full < '2050') fail(`${what} in the form of its year`);
+  if (!isShort && full < '2050') fail(`${what} in the format for its year`);
   const at = full.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z');
   const time = new Date(at);
   // A day the month does not have would otherwise pass for one of the next.

@@ -31,7 +31,7 @@ export function reading<T>(code: TrustFault, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof Distrust) throw error;
-    throw distrust(code, sentence(error instanceof Error ? error.message : 'expected something readable'));
+    throw distrust(code, sentence(error instanceof Error ? error.message : 'expected readable data'));
   }
 }
 

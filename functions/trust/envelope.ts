@@ -100,7 +100,7 @@ export function readChain({ chain }: Envelope): [Certificate, ...Certificate[]] 
     if (!leaf || chain.length > CHAIN_MAX)
       throw new Unreadable(`expected between 1 and ${CHAIN_MAX} certificates`);
     if (chain.some((one, index) => chain.slice(0, index).some((other) => other.equals(one))))
-      throw new Unreadable('expected every certificate once');
+      throw new Unreadable('expected each certificate only once');
     return [readCertificate(leaf), ...others.map(readCertificate)];
   });
 }
@@ -139,7 +139,10 @@ export function readTimes({ header }: Envelope): { signedAt: Date; expiresAt?: D
   const expiry = header[EXPIRY];
   const expiresAt = timeOf(expiry);
   if (!signedAt || (expiry !== undefined && !expiresAt))
-    throw distrust('signature.time', 'Expected the time of signing, and expiry if any, as RFC 3339 has it.');
+    throw distrust(
+      'signature.time',
+      'Expected the signing time, and the expiry if present, in RFC 3339 format.',
+    );
   return { signedAt, ...(expiresAt && { expiresAt }) };
 }
 

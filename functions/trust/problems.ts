@@ -1,7 +1,7 @@
 import { type Problems, refusing } from '../platform/errors.ts';
 
 export const trustProblems = {
-  'trust_policy.unknown': { status: 404, retryable: false, title: 'No such trust policy' },
+  'trust_policy.unknown': { status: 404, retryable: false, title: 'The trust policy was not found' },
   'trust_policy.pattern_taken': {
     status: 409,
     retryable: false,

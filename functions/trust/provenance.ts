@@ -67,7 +67,7 @@ export function judgeProvenance(
   if (!builder)
     throw distrust(
       'provenance.builder',
-      'Expected a builder of the policy, with a signature by its own key.',
+      'Expected a builder named by the policy, with a signature by its own key.',
     );
   if (!builder.build_types.includes(buildType))
     throw distrust('provenance.build_type', `Expected the build type to be ${oneOf(builder.build_types)}.`);
@@ -102,7 +102,7 @@ function openEnvelope(bytes: Uint8Array, builders: Builder[]): { payload: Buffer
   if (signedBy.length === 0)
     throw distrust(
       'provenance.signature',
-      'Expected a signature by a key of one of the builders, named by keyid.',
+      'Expected a signature by a key of one of the builders, identified by keyid.',
     );
   return { payload, signedBy };
 }

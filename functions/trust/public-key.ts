@@ -53,9 +53,9 @@ export interface PublicKey {
 
 export function readPublicKey(spki: Element): PublicKey {
   const [algorithm, bits, ...more] = sequenceOf(spki, 'a public key');
-  if (more.length > 0) throw new Unreadable('expected a public key to be a pair');
+  if (more.length > 0) throw new Unreadable('expected a public key of an algorithm and a bit string');
   const [type, parameters, ...others] = sequenceOf(algorithm, 'the algorithm of a public key');
-  if (others.length > 0) throw new Unreadable('expected one parameter of a public key');
+  if (others.length > 0) throw new Unreadable('expected at most one parameter of a public key');
   const about = describe(identifierOf(type, 'the type of a public key'), parameters, bits);
   const signing = SIGNING[about.kind];
   return {
@@ -92,7 +92,7 @@ function load(spki: Buffer): KeyObject {
   try {
     return createPublicKey({ key: spki, format: 'der', type: 'spki' });
   } catch {
-    throw new Unreadable('expected a public key that is one');
+    throw new Unreadable('expected a valid public key');
   }
 }
 

@@ -37,7 +37,7 @@ export function requireRoomToRevoke(
 ): void {
   if (!before && revoked_count >= REVOKED_CERTIFICATES_MAX)
     throw refuse('certificate.too_many', {
-      detail: `There may be ${REVOKED_CERTIFICATES_MAX} of them. Restore those that have expired: they count no more anyway.`,
+      detail: `At most ${REVOKED_CERTIFICATES_MAX} certificates can be revoked. Restore those that have expired: they are not accepted anyway.`,
     });
 }
 

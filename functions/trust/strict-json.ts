@@ -45,9 +45,9 @@ function requirePlainMembers(text: string): void {
     else if (string !== undefined && colon === ':') {
       const names = open.at(-1);
       const name = String(JSON.parse(string));
-      if (names?.has(name)) throw new Unreadable('expected every member of the JSON once');
+      if (names?.has(name)) throw new Unreadable('expected each JSON member only once');
       if (name in {} || name === 'prototype')
-        throw new Unreadable('expected no member that objects have of themselves');
+        throw new Unreadable('expected no JSON member with a reserved name');
       names?.add(name);
     }
   }
@@ -64,6 +64,6 @@ export const plain = <S extends v.GenericSchema>(schema: S) =>
 /** Base64 (RFC 4648 §4, with padding) or base64url (§5, without), in the one spelling the bytes have. */
 export function readBase64(text: string, encoding: 'base64' | 'base64url'): Buffer {
   const bytes = Buffer.from(text, encoding);
-  if (bytes.toString(encoding) !== text) throw new Unreadable(`expected ${encoding} as it is written`);
+  if (bytes.toString(encoding) !== text) throw new Unreadable(`expected canonical ${encoding}`);
   return bytes;
 }

@@ -31,7 +31,7 @@ const shown = <S extends v.GenericSchema<unknown, string>>(example: string, sche
   v.pipe(schema, v.examples([example]));
 
 const Pem = v.pipe(v.string(), v.maxLength(PEM_CHARACTERS_MAX));
-const Word = line('Characters without blanks', /^[!-~]+$/);
+const Word = line('Text without spaces', /^[!-~]+$/);
 const Line = line('One line of text', /^[ -~\u00a1-\uffff]+$/);
 
 const RepositoryPattern = shown(
@@ -46,7 +46,7 @@ const RepositoryPattern = shown(
 const SourceRepository = shown(
   'git+https://code.example/team/*',
   line(
-    'An address, in which a star may stand at the end after /, @ or #',
+    'An address, which may end in * after /, @ or #',
     /^[a-z][a-z0-9+.-]*:\/\/[^\s*/]+(?:\/[^\s*]*|\/(?:[^\s*]*[/@#])?\*)?$/,
   ),
 );
@@ -128,9 +128,11 @@ export function requirePatternFree({ patterns }: TrustHead, name: string, patter
   const others = Object.entries(patterns).filter(([other]) => other !== name);
   const holder = others.find(([, taken]) => taken === pattern)?.[0];
   if (holder !== undefined)
-    throw refuse('trust_policy.pattern_taken', { detail: `The policy ${holder} has it.` });
+    throw refuse('trust_policy.pattern_taken', { detail: `The policy ${holder} has this pattern.` });
   if (others.length >= TRUST_POLICIES_MAX)
-    throw refuse('trust_policy.too_many', { detail: `There may be ${TRUST_POLICIES_MAX} of them.` });
+    throw refuse('trust_policy.too_many', {
+      detail: `At most ${TRUST_POLICIES_MAX} trust policies are allowed.`,
+    });
 }
 
 /** What a shape cannot say: that certificates, names and keys are what they should be. All faults at once. */
@@ -147,7 +149,7 @@ export function requireUsable({ roots, identities, provenance }: PutTrustPolicy,
     ),
     ...repeated(provenance.builders.map(({ builder_id }) => builder_id)).map((index) => ({
       pointer: `/provenance/builders/${index}/builder_id`,
-      detail: 'Expected every builder once.',
+      detail: 'Expected each builder only once.',
     })),
   ];
   if (provenance.required) {
@@ -155,7 +157,7 @@ export function requireUsable({ roots, identities, provenance }: PutTrustPolicy,
       if (provenance[list].length === 0)
         faults.push({
           pointer: `/provenance/${list}`,
-          detail: 'Expected at least one, as provenance is required.',
+          detail: 'Expected at least one builder, because provenance is required.',
         });
     }
   }
@@ -184,7 +186,8 @@ function requireRoot(pem: string, now: Date): void {
     throw new Unreadable('expected a key for signing certificates, by a critical key usage');
   if (!root.key.isStrong || !root.signedWith)
     throw new Unreadable('expected a strong key, and a signature with SHA-256, SHA-384 or SHA-512');
-  if (!isIssuedBy(root, root)) throw new Unreadable('expected a root, which is signed with its own key');
+  if (!isIssuedBy(root, root))
+    throw new Unreadable('expected a root certificate, which is signed with its own key');
   if (root.notAfter < now) throw new Unreadable('expected a certificate that has not expired');
 }
 

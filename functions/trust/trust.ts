@@ -49,7 +49,10 @@ export function judgeTrust({ descriptor, repository, evidence, trust, now }: Que
   }
   const judged = { ...asked, policy: { name: policy.name, version: policy.version } };
   if (evidence.isContentAbsent) {
-    const gone = distrust('content.absent', `Expected ${descriptor.digest} to be where it was registered.`);
+    const gone = distrust(
+      'content.absent',
+      `Expected ${descriptor.digest} to exist where it was registered.`,
+    );
     return { verdict: 'refused', ...judged, fault: faultOf(gone) };
   }
   const revoked = new Set(trust.revoked.map(({ fingerprint }) => fingerprint));
@@ -125,10 +128,10 @@ function judgeSignature(
   requireUsage(chain);
   const { signedAt, expiresAt } = readTimes(envelope);
   if (signedAt > secondsAfter(now, CLOCK_SKEW_SECONDS))
-    throw distrust('signature.time', 'Expected a time of signing that has come.');
+    throw distrust('signature.time', 'Expected a signing time that is not in the future.');
   requireValid(chain, now, signedAt);
   if (expiresAt && expiresAt <= now)
-    throw distrust('signature.expired', 'Expected a signature whose own expiry lies ahead.');
+    throw distrust('signature.expired', 'Expected a signature that has not expired.');
   requireUnrevoked(chain, revoked);
   requireTarget(envelope, descriptor);
   requireIdentity(chain, policy);
@@ -156,5 +159,8 @@ function requireIdentity([leaf]: Chain, { identities }: TrustPolicy): void {
     return name ? [name] : [];
   });
   if (!wanted.some((name) => hasName(leaf.subject, name)))
-    throw distrust('identity.not_accepted', `Expected a signer with all parts of ${oneOf(identities)}.`);
+    throw distrust(
+      'identity.not_accepted',
+      `Expected a signer whose subject has all parts of ${oneOf(identities)}.`,
+    );
 }

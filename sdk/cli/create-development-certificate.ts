@@ -17,14 +17,18 @@ export function createDevelopmentCertificate(options: CreateOptions, streams: St
   const { organisation, commonName, out } = options;
   const keyType = KEY_TYPES.find((type) => type === options.keyType);
   if (keyType === undefined) {
-    const advice = `Take one of ${KEY_TYPES.join(', ')}.`;
-    throw new SigningError('usage', `“${options.keyType}” is no type of key to sign with.`, advice);
+    const advice = `Use one of ${KEY_TYPES.join(', ')}.`;
+    throw new SigningError('usage', `“${options.keyType}” is not a supported key type.`, advice);
   }
   const files = { key: join(out, 'key.pem'), chain: join(out, 'chain.pem'), root: join(out, 'root.pem') };
   const taken = Object.values(files).find((path) => existsSync(path));
   if (taken !== undefined) {
     // The key may be the only one that renews what was signed with it.
-    throw new SigningError('conflict', `${taken} is there already.`, 'Name another folder, or move it away.');
+    throw new SigningError(
+      'conflict',
+      `${taken} already exists.`,
+      'Use another folder, or move the file away.',
+    );
   }
   const { keyPem, chainPem, rootPem } = createDevelopmentChain({ organisation, commonName, keyType });
   mkdirSync(out, { recursive: true, mode: 0o700 });
@@ -34,7 +38,7 @@ export function createDevelopmentCertificate(options: CreateOptions, streams: St
   tell(
     streams,
     options,
-    `For development: the key of the root was thrown away, and ${files.root} goes into a trust policy.`,
+    `For development only. The key of the root was not kept. Add ${files.root} to a trust policy.`,
   );
   answer(
     streams,

@@ -6,7 +6,7 @@ import { answer, tell, type Answering, type Streams } from './streams.ts';
 export function inspectArtifact(path: string, options: Answering, streams: Streams): void {
   const inspected = inspectEnvelope(readNamedFile(path));
   answer(streams, options, inspected, linesOf(inspected));
-  tell(streams, options, 'This is what it says of itself; a trust policy decides whether to believe it.');
+  tell(streams, options, 'These are its own claims; a trust policy decides whether to trust them.');
 }
 
 /** `target.digest sha256:…`: one line for each thing it says. */

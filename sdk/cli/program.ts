@@ -7,9 +7,9 @@ import type { SignOptions } from './sign-options.ts';
 import type { Answering, Streams } from './streams.ts';
 
 const ENDINGS = `
-Data goes to standard output, messages to standard error. Ends with 0 when it is done, 1 when it failed, 2 when the
-command line makes no sense, 3 when a credential was refused, 4 when something is not there, 5 when something is in
-the way.`;
+Data goes to standard output, messages to standard error. Exits with 0 on success, 1 on failure, 2 if the
+command line is not valid, 3 if a credential was refused, 4 if something was not found, 5 if something already exists
+or conflicts.`;
 
 const SIGN_EXAMPLES = `
 Examples:
@@ -21,18 +21,18 @@ ${ENDINGS}`;
 /** The command line as a tree of nouns and verbs. */
 export function createProgram(streams: Streams): Command {
   const program = new Command('gpuaas')
-    .description('Signs what app teams publish, the way the Notary Project and SLSA say.')
+    .description('Signs images and files of app teams, following the Notary Project and SLSA.')
     .addHelpText('after', ENDINGS)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => streams.print(text.trimEnd()),
       writeErr: (text) => streams.tell(text.trimEnd()),
     })
-    .showHelpAfterError('Add --help to see what there is.');
+    .showHelpAfterError('Add --help to see the commands and options.');
 
   const artifact = program
     .command('artifact')
-    .description('Images and files, and what proves where they come from.');
+    .description('Images and files, their signatures and their provenance.');
   answering(artifact.command('sign'))
     .description(
       'Signs an image and attaches the signature in its registry, or signs a file and writes the signature beside it.',
@@ -44,29 +44,38 @@ export function createProgram(streams: Streams): Command {
     .option('--provenance <file>', 'SLSA predicate (v1) to sign as well, or a DSSE envelope the build made')
     .option(
       '--expires <time>',
-      'how long the signature counts, such as 90d or 12h (default: as long as the certificates)',
+      'how long the signature is valid, such as 90d or 12h (default: as long as the certificates)',
     )
     .option('--output <file>', 'where to write the envelope (default for a file: <file>.jws.sig)')
-    .option('--registry-user <name>', 'who logs in to the registry')
+    .option('--registry-user <name>', 'the user to log in to the registry with')
     .option(
       '--registry-password-stdin',
       'read the password from standard input (or set GPUAAS_REGISTRY_PASSWORD)',
     )
-    .option('--manifest <file>', 'the manifest as it was pushed, for a credential that may not read it')
-    .option('--replace-referrers', 'write a list of this signature alone, over one that cannot be read')
-    .option('--intent <file>', 'the answer of a publish intent: uploads the file with what proves it')
+    .option('--manifest <file>', 'the manifest exactly as it was pushed, if the credential may not read it')
+    .option(
+      '--replace-referrers',
+      'replace a list of signatures that cannot be read by one with only this signature',
+    )
+    .option(
+      '--intent <file>',
+      'the answer of a publish intent: uploads the file with its signature and provenance',
+    )
     .addHelpText('after', SIGN_EXAMPLES)
     .action((what: string, options: SignOptions) => signArtifact(what, options, streams));
 
   answering(artifact.command('inspect'))
-    .description('Shows what a signature or a provenance says, without judging it.')
+    .description('Shows the content of a signature or a provenance, without verifying it.')
     .argument('<envelope>', 'a file that “gpuaas artifact sign” wrote')
     .action((path: string, options: Answering) => inspectArtifact(path, options, streams));
 
   const certificate = program.command('certificate').description('Certificates to sign with.');
   answering(certificate.command('create-dev'))
-    .description('Makes a key, its certificate and a root for development. Nothing is overwritten.')
-    .requiredOption('--organisation <name>', 'who signs; a trust policy accepts it by this name')
+    .description('Creates a key, its certificate and a root for development. Nothing is overwritten.')
+    .requiredOption(
+      '--organisation <name>',
+      'the organisation that signs; a trust policy accepts the signer by this name',
+    )
     .requiredOption('--out <folder>', 'where key.pem, chain.pem and root.pem are written')
     .option('--common-name <name>', 'the name of the signer', 'development')
     .option('--key-type <type>', KEY_TYPES.join(', '), 'P-256')
@@ -76,4 +85,4 @@ export function createProgram(streams: Streams): Command {
 }
 
 const answering = (command: Command): Command =>
-  command.option('--json', 'answer with one JSON document').option('--quiet', 'no messages but errors');
+  command.option('--json', 'print one JSON document').option('--quiet', 'print only errors');

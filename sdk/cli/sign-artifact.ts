@@ -79,7 +79,7 @@ async function describeImage(
     const { mediaType } = readNamedJson(manifestPath) as { mediaType?: string };
     if (digestOf(bytes) === digest && mediaType !== undefined)
       return { mediaType, digest, size: bytes.length };
-    const advice = 'Give the bytes as they were pushed: a manifest written anew has another digest.';
+    const advice = 'Give the manifest exactly as it was pushed: a rewritten manifest has another digest.';
     throw new SigningError('failed', `${manifestPath} is not the manifest of ${digest}.`, advice);
   }
   const found = await registry.headManifest(repository, digest);
@@ -97,7 +97,9 @@ async function signFile(path: string, options: SignOptions, streams: Streams, si
   const written = writeEnvelopes(options.output ?? `${path}.jws.sig`, signature, provenance);
   if (intent !== undefined) await uploadFile({ path, intent, signature, provenance });
   const next =
-    intent === undefined ? 'Now upload it with what was written, and register' : 'It is uploaded: register';
+    intent === undefined
+      ? 'Now upload the file with its signature, and register'
+      : 'The file was uploaded. Now register';
   tell(streams, options, `Signed ${path}. ${next} ${subject.digest}.`);
   answer(streams, options, { ...viewSubject(subject), ...written, uploaded: intent !== undefined }, [
     `signature ${written.signature}`,
@@ -140,7 +142,7 @@ async function readProvenance(
     if (digests.some((subject) => `sha256:${subject.digest['sha256']}` === digest)) return bytes;
     throw new SigningError(
       'failed',
-      `${path} is a statement about something else than ${digest}.`,
+      `${path} is a statement about something other than ${digest}.`,
       'Give the statement of the build that made this artifact.',
     );
   }
@@ -149,7 +151,7 @@ async function readProvenance(
   }
   throw new SigningError(
     'failed',
-    `${path} holds no SLSA provenance.`,
+    `${path} has no SLSA provenance.`,
     'Give a predicate (v1) with buildDefinition and runDetails, or a DSSE envelope of the build.',
   );
 }
@@ -164,7 +166,7 @@ async function readCredentials(
   if (username !== undefined && password) return { username, password: password.trimEnd() };
   throw new SigningError(
     'usage',
-    'A user and a password go together.',
+    'The user and the password must be given together.',
     `Give --registry-user, and the password with --registry-password-stdin or in ${PASSWORD_VARIABLE}.`,
   );
 }

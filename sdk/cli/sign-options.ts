@@ -37,7 +37,7 @@ export function readExpiry(expires: string | undefined, now: Date): Date | undef
   const [, count, unit = ''] = /^(\d{1,5})([hd])$/.exec(expires) ?? [];
   const lasts = Number(count) * (UNIT_MS[unit] ?? Number.NaN);
   if (lasts > 0) return new Date(now.getTime() + lasts);
-  throw new SigningError('usage', `“${expires}” is no length of time.`, 'Write hours or days: --expires 90d');
+  throw new SigningError('usage', `“${expires}” is not a duration.`, 'Write hours or days: --expires 90d');
 }
 
 /** What cannot go together is told before anything is read or sent. */
@@ -45,7 +45,7 @@ export function requireSense(options: SignOptions, isImage: boolean): void {
   if ((options.key === undefined) === (options.kmsKey === undefined)) {
     throw new SigningError(
       'usage',
-      'Name one key.',
+      'Exactly one key is needed.',
       'Give --key with a file, or --kms-key with the id of a key in KMS.',
     );
   }

@@ -36,7 +36,6 @@ beforeAll(async () => {
     version: 1,
     created_at: '2026-01-01T00:00:00.000Z',
     admin_count: 1,
-    running_count: 0,
   };
   await world.put({ pk: `ORG#${ORG}`, sk: 'ORG', ...common, id: ORG, slug: 'fuzz' });
   await world.put({

@@ -102,7 +102,6 @@ describe('an answer that carried a secret', () => {
       version: 1,
       created_at: '2026-01-01T00:00:00.000Z',
       admin_count: 1,
-      running_count: 0,
     };
     await world.put({ pk: `ORG#${org_id}`, sk: 'ORG', ...common, id: org_id, slug: 'secret-org' });
     await world.put({

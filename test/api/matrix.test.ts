@@ -59,7 +59,6 @@ beforeAll(async () => {
     status: 'active',
     created_at: '2026-01-01T00:00:00.000Z',
     admin_count: 1,
-    running_count: 0,
   };
   for (const id of [ids.org, ids.otherOrg])
     await world.put({ pk: `ORG#${id}`, sk: 'ORG', ...place, id, slug: `o-${id.slice(-1)}` });

@@ -20,7 +20,8 @@ import { newcomer } from '../../functions/identity/user.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { makeOneTimeToken } from '../../functions/platform/auth/one-time-token.ts';
-import { projectKey, signingKey } from '../../functions/platform/data/keys.ts';
+import { addTo } from '../../functions/platform/data/counters.ts';
+import { projectCounterKey, projectKey, signingKey } from '../../functions/platform/data/keys.ts';
 import type { Role } from '../../functions/platform/permissions.ts';
 import { planSelftest } from '../../functions/selftest/selftest.ts';
 import { insertSelftest } from '../../functions/selftest/selftest-store.ts';
@@ -155,7 +156,7 @@ export function openScene(world: World) {
       };
     },
     archive: ({ id }: Project) => world.set(projectKey(id), 'status', 'archived'),
-    occupy: ({ id }: Project) => world.set(projectKey(id), 'running_count', 1),
+    occupy: ({ id }: Project) => commit([addTo(projectCounterKey(id), 1)]),
     /** As if the last rotation, if there was one, had been long ago. */
     async letSigningKeySettle(): Promise<void> {
       const key = signingKey();

@@ -210,7 +210,7 @@ describe('a promotion', () => {
     await world.relay(artifact.id);
     expect((await world.find(artifact)).promotion).toMatchObject({
       status: 'failed',
-      error: { code: 'artifact.revoked', detail: 'It was revoked: It phones home.' },
+      error: { code: 'artifact.revoked', detail: 'The artifact was revoked: It phones home.' },
     });
     const { states } = await world.execution(operationId);
     expect(states.slice(-3)).toEqual(['ActivateSubject', 'WeighCanary', 'PromotionOver']);

@@ -187,7 +187,7 @@ describe('a promotion', () => {
       status: 'running',
       step: 'verifying',
       canary: { bake_seconds: 60 },
-      waiting_for: 'Its signature and its provenance are being verified.',
+      waiting_for: 'The signature and the provenance are being verified.',
     };
     expect(body).toMatchObject(told);
     expect(await look(artifact, owner.token)).toEqual(body);
@@ -260,12 +260,12 @@ describe('a retirement', () => {
     await run(app_slug);
     expect((await ask('retire', artifact)).body).toMatchObject({
       code: 'artifact.in_use',
-      detail: 'One instance runs it.',
+      detail: 'One instance runs the artifact.',
     });
     await run(app_slug);
     expect((await ask('retire', artifact)).body).toMatchObject({
       code: 'artifact.in_use',
-      detail: '2 instances run it.',
+      detail: '2 instances run the artifact.',
     });
   });
 
@@ -275,7 +275,7 @@ describe('a retirement', () => {
     const { body: deprecated } = await ask('deprecate', artifact, { reason: 'Because.', grace_seconds: 600 });
     const { body } = await ask('retire', artifact);
     expect(body['waiting_for']).toBe(
-      `Waits for the grace period to end, at ${String(deprecated['retire_after'])}.`,
+      `Waiting for the grace period to end at ${String(deprecated['retire_after'])}.`,
     );
   });
 });

@@ -210,7 +210,7 @@ test('its promotion ends with that as the reason, and its retirement goes on', a
     ).body;
   expect(await look(artifact)).toMatchObject({
     status: 'failed',
-    error: { code: 'artifact.revoked', detail: 'It was revoked: It phones home.' },
+    error: { code: 'artifact.revoked', detail: 'The artifact was revoked: It phones home.' },
   });
   expect(
     (await eventsAbout(artifact.id)).filter(({ type }) => type === 'apps.artifact.promotion_failed'),

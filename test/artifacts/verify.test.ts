@@ -150,7 +150,7 @@ describe('trust that is lost', () => {
       reasons: [
         {
           code: 'artifact.untrusted',
-          detail: 'Version 1.0.0 is not launched: its artifact “runtime” is unverified.',
+          detail: 'Version 1.0.0 cannot be launched: its artifact “runtime” is unverified.',
         },
       ],
     });

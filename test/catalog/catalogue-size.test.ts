@@ -80,7 +80,6 @@ function versionRows({ slug, versions, created_at }: App): Item[] {
       artifacts: [],
       release_notes: '',
       manifest_digest: 'sha256:0',
-      instance_count: 0,
       registered_by: 'user:somebody',
       created_at,
       updated_at: created_at,

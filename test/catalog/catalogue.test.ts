@@ -222,7 +222,7 @@ describe('a project’s catalogue', () => {
           {
             code: 'entitlement.org_disabled',
             detail: 'The organisation has disabled the app.',
-            hint: 'Ask an organisation admin to enable it.',
+            hint: 'Ask an organisation admin to enable the app.',
           },
         ],
       },

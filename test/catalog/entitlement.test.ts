@@ -202,15 +202,15 @@ describe('overrides', () => {
     expect(faults).toEqual([
       {
         pointer: '/policy_overrides/allowed_operating_modes',
-        detail: 'Expected at least one the app has: tenant_dedicated.',
+        detail: 'Expected at least one that the app offers: tenant_dedicated.',
       },
       {
         pointer: '/policy_overrides/allowed_control_plane_scopes',
-        detail: 'Expected at least one the app has: project.',
+        detail: 'Expected at least one that the app offers: project.',
       },
       {
         pointer: '/policy_overrides/version_pins',
-        detail: 'Expected at least one the app has: 24.05.0, 1.0.0.',
+        detail: 'Expected at least one that the app offers: 24.05.0, 1.0.0.',
       },
     ]);
   });

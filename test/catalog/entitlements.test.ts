@@ -160,7 +160,7 @@ describe('enabling an app', () => {
           errors: [
             {
               pointer: '/policy_overrides/allowed_operating_modes',
-              detail: 'Expected at least one the app has: tenant_dedicated.',
+              detail: 'Expected at least one that the app offers: tenant_dedicated.',
             },
           ],
         },

@@ -10,6 +10,7 @@ import { requireBound, requireReady } from '../../functions/catalog/readiness.ts
 import {
   auditVersionMove,
   moveVersion,
+  type Release,
   type VersionMove,
   VersionMoved,
 } from '../../functions/catalog/transition.ts';
@@ -18,7 +19,8 @@ import type { Version } from '../../functions/catalog/version.ts';
 const now = new Date('2026-11-16T04:00:00.000Z');
 const later = '2026-11-23T04:00:00.000Z';
 
-function release(status: Status, change: Partial<Version> = {}): { app: App; version: Version } {
+function release(status: Status, change: Partial<Version> & { instance_count?: number } = {}): Release {
+  const { instance_count = 0, ...changed } = change;
   const version: Version = {
     app_slug: 'sample',
     version: '2.0.0',
@@ -27,11 +29,10 @@ function release(status: Status, change: Partial<Version> = {}): { app: App; ver
     artifacts: [],
     release_notes: '',
     manifest_digest: 'sha256:0',
-    instance_count: 0,
     registered_by: 'user:somebody',
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
-    ...change,
+    ...changed,
   };
   const app: App = {
     slug: 'sample',
@@ -49,7 +50,7 @@ function release(status: Status, change: Partial<Version> = {}): { app: App; ver
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
   };
-  return { app, version };
+  return { app, version, instance_count };
 }
 
 const audience = { percent: 10, project_ids: ['0199aaaa-0000-7000-8000-00000000000a'] };
@@ -88,20 +89,28 @@ describe('a version', () => {
   test('in canary is listed with who gets it, and no longer once it is anything else', () => {
     const { app, version } = moveVersion(release('staged'), MOVES.canary, now);
     expect(app.versions['2.0.0']).toEqual({ status: 'canary', internal: false, canary: audience });
-    expect(moveVersion({ app, version }, MOVES.active, now).app.versions['2.0.0']).toEqual({
-      status: 'active',
-      internal: false,
-    });
-    expect(moveVersion({ app, version }, MOVES.staged, now).app.versions['2.0.0']).toEqual({
-      status: 'staged',
-      internal: false,
-    });
+    expect(moveVersion({ app, version, instance_count: 0 }, MOVES.active, now).app.versions['2.0.0']).toEqual(
+      {
+        status: 'active',
+        internal: false,
+      },
+    );
+    expect(moveVersion({ app, version, instance_count: 0 }, MOVES.staged, now).app.versions['2.0.0']).toEqual(
+      {
+        status: 'staged',
+        internal: false,
+      },
+    );
   });
 
   test('forgets on a move what its artifacts had lost: going on, it needs them whole', () => {
-    const { app, version } = release('canary');
+    const { app } = release('canary');
     const marked = { status: 'canary', internal: false, untrusted: { runtime: 'unverified' } } as const;
-    const moved = moveVersion({ app: { ...app, versions: { '2.0.0': marked } }, version }, MOVES.active, now);
+    const moved = moveVersion(
+      { ...release('canary'), app: { ...app, versions: { '2.0.0': marked } } },
+      MOVES.active,
+      now,
+    );
     expect(moved.app.versions['2.0.0']).toEqual({ status: 'active', internal: false });
   });
 
@@ -112,15 +121,19 @@ describe('a version', () => {
       ...app,
       versions: { ...app.versions, '1.0.0': { status: 'active', internal: false } },
     } as App;
-    const moved = moveVersion({ app: both, version }, { to: 'active', supersedes: old }, now);
+    const moved = moveVersion(
+      { app: both, version, instance_count: 0 },
+      { to: 'active', supersedes: old },
+      now,
+    );
     expect(moved.superseded?.after).toMatchObject({
       status: 'deprecated',
       deprecated_at: now.toISOString(),
       retire_after: later,
     });
     expect(Object.values(moved.app.versions).filter(({ status }) => status === 'active')).toHaveLength(1);
-    expect(() => moveVersion({ app: both, version }, { to: 'active' }, now)).toThrow(
-      /another active version/,
+    expect(() => moveVersion({ app: both, version, instance_count: 0 }, { to: 'active' }, now)).toThrow(
+      /is not the one that was read/,
     );
   });
 

@@ -23,6 +23,15 @@ describe('docs/architecture.md', () => {
   });
 });
 
+test('no folder imports one that leads back to it, nor do a folder and those inside it', async () => {
+  const imports = new Map((await readImports(ROOT)).map((folder) => [folder.path, folder.imports]));
+  const reached = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const next of imports.get(from) ?? []) if (!seen.has(next)) reached(next, seen.add(next));
+    return seen;
+  };
+  expect([...imports.keys()].filter((path) => reached(path).has(path))).toEqual([]);
+});
+
 describe('the import graph', () => {
   const module = (source: string, ...resolved: string[]) => ({
     source,

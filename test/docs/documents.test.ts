@@ -349,7 +349,7 @@ describe('the members of a body', () => {
       ['choice', 'object', false, ''],
       ['choice.a', '1', false, ''],
       ['choice.b', 'anything', false, 'one of "x"'],
-      ['size', 'integer', false, 'at least 1; 3 when left out'],
+      ['size', 'integer', false, 'at least 1; 3 if omitted'],
     ]);
   });
 });

@@ -148,14 +148,14 @@ describe.concurrent('an event that always fails', () => {
     await rows.write({ place, type, data: INSTANCE }, { place });
     await until(async () => (await rows.head(place)).relayed === 3, 'the place to be relayed');
 
-    const failed = await givenUp('PromotionReactionsWorkFailures');
+    const failed = await givenUp('CatalogReactionsWorkFailures');
     expect(failed).toEqual({
       body: { place, event_id: bad, type, correlation_id: bad },
       error: 'ValiError',
     });
     await rows.mend(bad, { place, type, data: INSTANCE });
-    await redrive('PromotionReactionsWorkFailures', 'PromotionReactionsWorkQueue');
-    for (const queue of ['PromotionReactionsWorkFailures', 'PromotionReactionsWorkQueue'])
+    await redrive('CatalogReactionsWorkFailures', 'CatalogReactionsWorkQueue');
+    for (const queue of ['CatalogReactionsWorkFailures', 'CatalogReactionsWorkQueue'])
       await until(async () => (await countIn(await queueUrl(queue))) === 0, `${queue} to be empty`);
   });
 

@@ -82,7 +82,9 @@ export async function openOrgWorld() {
       asking.actor ?? (as ? { kind: 'user', ...as } : { kind: 'anonymous', id: 'anonymous' });
     const orgItem = org === undefined ? undefined : await get(orgKey(org));
     const projectItem = project === undefined ? undefined : await get(projectKey(project));
-    const grants = asking.grants ?? ((await get(userKey(actor.id)))?.['grants'] as Grant[] | undefined) ?? [];
+    // Whoever asks may hold roles as a person does.
+    const id: string = actor.id;
+    const grants = asking.grants ?? ((await get(userKey(id)))?.['grants'] as Grant[] | undefined) ?? [];
     const ctx = {
       ...createContext(newId()),
       actor,

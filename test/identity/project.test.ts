@@ -9,7 +9,8 @@ import { planProject } from '../../functions/identity/project.ts';
 import { saveArchived } from '../../functions/identity/project-store.ts';
 import { projectSlugKey } from '../../functions/identity/keys.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
-import { projectKey } from '../../functions/platform/data/keys.ts';
+import { addTo } from '../../functions/platform/data/counters.ts';
+import { projectCounterKey, projectKey } from '../../functions/platform/data/keys.ts';
 import { type OrgWorld, openOrgWorld } from './org-world.ts';
 
 let world: OrgWorld;
@@ -25,7 +26,6 @@ describe('creating a project', () => {
     expect(answer.body).toMatchObject({ ...body, org_id: org, status: 'active', version: 1 });
     const { id } = answer.body;
     expect(answer.headers['location']).toBe(`/api/v1/projects/${id}`);
-    expect(await world.get(projectKey(id))).toMatchObject({ running_count: 0 });
     expect(await world.rows(projectKey(id).pk, 'MEMBER#')).toEqual([]);
     expect(await world.audit(id), 'a project’s records begin with its creation').toMatchObject([
       { action: 'identity.project.create', org_id: org, project_id: id, actor: `user:${admin.id}` },
@@ -137,7 +137,7 @@ describe('a project', () => {
   test('is not archived while something runs in it', async () => {
     const { org, admin } = await world.newOrg();
     const project = await world.newProject(org);
-    await world.set(projectKey(project), 'running_count', 1);
+    await commit([addTo(projectCounterKey(project), 1)]);
     expect((await world.ask(archiveProject, { as: admin, project })).code).toBe('project.in_use');
     expect(await world.get(projectKey(project))).toMatchObject({ status: 'active', version: 1 });
   });
@@ -145,10 +145,10 @@ describe('a project', () => {
   test('is not archived either when something starts between looking and writing', async () => {
     const { org } = await world.newOrg();
     const project = await world.newProject(org);
-    await world.set(projectKey(project), 'running_count', 1);
+    await commit([addTo(projectCounterKey(project), 1)]);
     const idle = planProject(project, org, { name: 'As it was seen', slug: 'seen' }, new Date());
     const archived = { ...idle, status: 'archived' as const, archived_at: new Date().toISOString() };
-    await expect(commit([saveArchived(archived)])).rejects.toMatchObject({ code: 'project.in_use' });
+    await expect(commit(saveArchived(archived))).rejects.toMatchObject({ code: 'project.in_use' });
   });
 });
 

@@ -59,7 +59,6 @@ describe('registering a manifest', () => {
       owner,
       artifacts: [{ name: 'runtime', digest: DIGEST }],
       manifest_digest: answer.body['manifest_digest'],
-      instance_count: 0,
       registered_by: `user:${admin.id}`,
     });
     expect(await world.manifest(slug, '1.0.0')).toMatchObject({

@@ -234,4 +234,18 @@ export const artifacts: Mutant[] = [
     to: 'if (said.repository !== undefined && repository === undefined)',
     noticedBy: ['test/artifacts/register-image.test.ts'],
   },
+  {
+    what: 'an error of the object store without end fills the memory of the function',
+    file: 'functions/storage/object-client.ts',
+    from: 'if (!isFile) answer.body = bounded(answer.body);',
+    to: '',
+    noticedBy: ['test/storage/hostile-bucket.test.ts'],
+  },
+  {
+    what: 'a listing of other objects than were asked for is taken for one of those',
+    file: 'functions/storage/object-versions.ts',
+    from: 'files.some(({ key }) => !key.startsWith(prefix))',
+    to: 'files.some(({ key }) => !key)',
+    noticedBy: ['test/storage/hostile-bucket.test.ts'],
+  },
 ];

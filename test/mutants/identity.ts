@@ -40,9 +40,9 @@ export const identity: Mutant[] = [
   {
     what: 'events tell the address of whoever was invited',
     file: 'functions/identity/invitation.ts',
-    from: `  invitation_id: Id,
+    from: `  invitation_id: InvitationId,
 `,
-    to: `  invitation_id: Id,
+    to: `  invitation_id: InvitationId,
   email: Email,
 `,
     noticedBy: ['test/identity/invitation.test.ts'],
@@ -173,6 +173,13 @@ export const identity: Mutant[] = [
     file: 'functions/identity/signing-key.ts',
     from: 'now >= secondsAfter(new Date(state.rotated_at), HANDOVER_SECONDS)',
     to: 'now >= new Date(state.rotated_at)',
+    noticedBy: ['test/identity/signing.test.ts'],
+  },
+  {
+    what: 'no token of a service account is accepted, because nobody was told the keys that verify it',
+    file: 'functions/identity/mint-token.ts',
+    from: 'writes: [...writes, ...publishKeys(keys, state)],',
+    to: 'writes,',
     noticedBy: ['test/identity/signing.test.ts'],
   },
   {

@@ -70,7 +70,7 @@ export const publishing: Mutant[] = [
     what: 'an intent whose credential was unwrapped at the last moment counts as expired',
     file: 'functions/publishing/intent-store.ts',
     from: "token_hash',\n    condition: '#status = :open',",
-    to: "token_hash',\n    condition: '#status = :open OR #status = :unwrapped',",
+    to: "token_hash',\n    condition: '#status = :open OR #status <> :expired',",
     noticedBy: ['test/publishing/expire-intents.test.ts'],
   },
   {

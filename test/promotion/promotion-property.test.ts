@@ -10,7 +10,9 @@ import { deprecateVersion } from '../../functions/catalog/deprecate-version.ts';
 import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { findArtifactsOf, findRelease } from '../../functions/catalog/release-store.ts';
 import { observeInstance } from '../../functions/catalog/judge-canary.ts';
-import { versionKey } from '../../functions/catalog/keys.ts';
+import { versionCounterKey, versionKey } from '../../functions/catalog/keys.ts';
+import { commit, requireThat, update } from '../../functions/platform/data/commit.ts';
+import { addTo } from '../../functions/platform/data/counters.ts';
 import { promoteVersion } from '../../functions/catalog/promote-version.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
@@ -178,19 +180,21 @@ const instance = fc
 const use = fc.record({ number, isMore: fc.boolean() }).map(
   ({ number, isMore }): Act =>
     ({ slug }) =>
-      updateItem(versionKey(slug, number), {
-        update: 'SET instance_count = instance_count + :by',
-        condition: isMore
-          ? '#status IN (:canary, :active)'
-          : 'instance_count > :none AND #status <> :canary AND #status <> :active',
-        names: { '#status': 'status' },
-        values: {
-          ':by': isMore ? 1 : -1,
-          ':canary': 'canary',
-          ':active': 'active',
-          ...(!isMore && { ':none': 0 }),
-        },
-      }),
+      commit([
+        requireThat(versionKey(slug, number), {
+          condition: isMore ? '#status IN (:canary, :active)' : 'NOT #status IN (:canary, :active)',
+          names: { '#status': 'status' },
+          values: { ':canary': 'canary', ':active': 'active' },
+        }),
+        isMore
+          ? addTo(versionCounterKey(slug, number), 1)
+          : update(versionCounterKey(slug, number), {
+              update: 'ADD #count :less',
+              condition: '#count > :none',
+              names: { '#count': 'count' },
+              values: { ':less': -1, ':none': 0 },
+            }),
+      ]),
 );
 
 /** As artifacts will be moved: never away from under an active version. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answerSmoke } from '../../functions/catalog/answer-smoke.ts';
-import { versionKey } from '../../functions/catalog/keys.ts';
+import { versionCounterKey } from '../../functions/catalog/keys.ts';
 import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
 import { promotionKey } from '../../functions/promotion/keys.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
@@ -8,7 +8,7 @@ import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { retireVersion } from '../../functions/catalog/retire-version.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { updateItem } from '../../functions/platform/data/table.ts';
+import { putItem, updateItem } from '../../functions/platform/data/table.ts';
 import { errorNamed } from '../local/step-functions/step-functions-world.ts';
 import { until } from '../until.ts';
 import { HARMLESS, openPromotionWorld, type PromotionWorld, tallied, taskStates } from './promotion-world.ts';
@@ -154,11 +154,7 @@ async function expectPublished({ old, version }: Published): Promise<void> {
 }
 
 const setInstances = ({ app_slug, version }: Version, count: number) =>
-  updateItem(versionKey(app_slug, version), {
-    update: 'SET instance_count = :count',
-    condition: 'attribute_exists(pk)',
-    values: { ':count': count },
-  });
+  putItem({ ...versionCounterKey(app_slug, version), count });
 
 async function retire(): Promise<Awaited<ReturnType<PromotionWorld['execution']>> & { version: Version }> {
   const version = await releaseVersion({ status: 'deprecated' });

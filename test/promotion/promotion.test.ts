@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findRelease, findReleaseAtOnce } from '../../functions/catalog/release-store.ts';
 import { observeInstance } from '../../functions/catalog/judge-canary.ts';
-import { manifestKey, versionKey } from '../../functions/catalog/keys.ts';
+import { manifestKey, versionCounterKey, versionKey } from '../../functions/catalog/keys.ts';
 import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
 import { promotionKey } from '../../functions/promotion/keys.ts';
 import { type Promotion } from '../../functions/promotion/promotion.ts';
@@ -204,10 +204,10 @@ describe('a retirement', () => {
 
   test('is refused while somebody uses the version, and says how many do', async () => {
     const version = await releaseVersion({ status: 'deprecated' });
-    await world.set(versionKey(version.app_slug, version.version), 'instance_count', 2);
+    await world.put({ ...versionCounterKey(version.app_slug, version.version), count: 2 });
     expect((await ask('retire', version)).body).toMatchObject({
       code: 'version.in_use',
-      detail: '2 instances use it.',
+      detail: '2 instances use the version.',
     });
   });
 
@@ -215,7 +215,7 @@ describe('a retirement', () => {
     const version = await releaseVersion({ status: 'deprecated', graceSeconds: 3600 });
     const { body } = await ask('retire', version);
     expect(body).toMatchObject({ target: 'retired', step: 'awaiting_grace' });
-    expect(body['waiting_for']).toBe(`Waits for the grace period to end, at ${version.retire_after}.`);
+    expect(body['waiting_for']).toBe(`Waiting for the grace period to end at ${version.retire_after}.`);
   });
 });
 
@@ -267,7 +267,7 @@ describe('the guard of a canary', () => {
     await tell(version, InstanceFailed, 'c');
     const after = await findRelease(version);
     expect(after.version.status).toBe('staged');
-    const words = 'Too many instances fail: 1 of 3 instances failed (33 %, at most 20 % may).';
+    const words = 'Too many instances failed: 1 of 3 instances failed (33 %, the limit is 20 %).';
     expect(after.promotion).toMatchObject({
       status: 'rolled_back',
       error: { code: 'canary.failing', detail: words },
@@ -330,7 +330,7 @@ describe('where a promotion stands', () => {
     await tell(baking, InstanceRunning, 'a');
     const { promotion } = await findRelease(baking);
     expect((await look(baking)).body['waiting_for']).toBe(
-      `Bakes until ${promotion?.canary?.bake_until}; 0 of 1 instances failed (0 %, at most 20 % may), which is judged from 3 instances on.`,
+      `In canary until ${promotion?.canary?.bake_until}; 0 of 1 instances failed (0 %, the limit is 20 %); the limit applies from 3 instances.`,
     );
   });
 
@@ -429,13 +429,13 @@ describe('what the workflow caught', () => {
       'silence',
       { Error: 'States.HeartbeatTimeout', Cause: '' },
       'promotion.timed_out',
-      'What the promotion waited for did not come in time.',
+      'The promotion timed out while it was waiting.',
     ],
     [
       'a fault of ours',
       { Error: 'TypeError', Cause: '{"errorMessage":"x.y is not a function"}' },
       'internal',
-      'A step failed on our side; its log has the correlation id.',
+      'A step failed on our side; the log has the details under the correlation id.',
     ],
   ])('is told as people may read it: %s', (_, error, code, detail) => {
     expect(failureOf(error)).toEqual({ code, detail });

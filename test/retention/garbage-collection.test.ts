@@ -187,7 +187,7 @@ describe('what nobody registered', () => {
           app_slug,
           item_count: 3,
           items: expect.arrayContaining([
-            expect.objectContaining({ kind: 'image', digest: image, why: 'No artifact is it, or needs it.' }),
+            expect.objectContaining({ kind: 'image', digest: image, why: 'No artifact uses it.' }),
             expect.objectContaining({ kind: 'attachment', digest: signature }),
           ]),
         },

@@ -75,7 +75,6 @@ async function bind(
     artifacts: [{ name: artifact_name, artifact_kind: 'blob', repository, digest }],
     release_notes: '',
     manifest_digest: 'sha256:of-a-manifest',
-    instance_count: 0,
     registered_by: 'user:somebody',
     created_at: new Date().toISOString(),
     updated_at: new Date().toISOString(),

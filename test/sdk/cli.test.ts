@@ -72,8 +72,16 @@ describe('the command line', () => {
     ['an unknown noun', ['image'], 'unknown command'],
     ['an unknown flag', ['artifact', 'sign', at('weights.bin'), ...WITH_KEY, '--force'], 'unknown option'],
     ['no chain', ['artifact', 'sign', at('weights.bin'), '--key', at('key.pem')], '--chain'],
-    ['no key', ['artifact', 'sign', at('weights.bin'), '--chain', at('chain.pem')], 'Name one key'],
-    ['two keys', ['artifact', 'sign', at('weights.bin'), ...WITH_KEY, '--kms-key', 'a'], 'Name one key'],
+    [
+      'no key',
+      ['artifact', 'sign', at('weights.bin'), '--chain', at('chain.pem')],
+      'Exactly one key is needed',
+    ],
+    [
+      'two keys',
+      ['artifact', 'sign', at('weights.bin'), ...WITH_KEY, '--kms-key', 'a'],
+      'Exactly one key is needed',
+    ],
     ['a tag', ['artifact', 'sign', 'r.example/team/app:latest', ...WITH_KEY], 'a tag can be moved'],
     [
       'a strange time',
@@ -94,12 +102,12 @@ describe('the command line', () => {
     [
       'a password without a user',
       ['artifact', 'sign', `r.example/a@${WEIGHTS_DIGEST}`, ...WITH_KEY, '--registry-password-stdin'],
-      'A user and a password go together',
+      'must be given together',
     ],
     [
       'an unknown type of key',
       ['certificate', 'create-dev', '--organisation', 'A', '--out', at('new'), '--key-type', 'P-192'],
-      'Take one of P-256',
+      'Use one of P-256',
     ],
   ])('%s ends with 2, and says what to do', async (_name, args, told) => {
     const { code, out, err } = await gpuaas(args);
@@ -195,7 +203,7 @@ describe('a file', () => {
     });
     expect(readFileSync(at('again.intoto.dsse'))).toEqual(readFileSync(at('weights.bin.intoto.dsse')));
     const foreign = await gpuaas(['artifact', 'sign', at('key.pem'), ...WITH_KEY, ...made]);
-    expect(foreign).toMatchObject({ code: 1, err: expect.stringContaining('about something else') });
+    expect(foreign).toMatchObject({ code: 1, err: expect.stringContaining('about something other') });
   });
 
   test('that is no envelope is not inspected', async () => {
@@ -215,7 +223,7 @@ describe('a certificate for development', () => {
     expect(statSync(at('dev/key.pem')).mode & 0o777).toBe(0o600);
     const before = readFileSync(at('dev/key.pem'));
     const again = await gpuaas(args);
-    expect(again).toMatchObject({ code: 5, out: '', err: expect.stringContaining('Name another folder') });
+    expect(again).toMatchObject({ code: 5, out: '', err: expect.stringContaining('Use another folder') });
     expect(readFileSync(at('dev/key.pem'))).toEqual(before);
     const signed = await gpuaas([
       'artifact',
@@ -288,6 +296,6 @@ describe('an image', () => {
   test('is described by its manifest, when that is given', async () => {
     writeFileSync(at('manifest.json'), '{"mediaType":"application/vnd.oci.image.manifest.v1+json"}');
     const wrong = await sign(image, password, gpuaas, '--manifest', at('manifest.json'));
-    expect(wrong).toMatchObject({ code: 1, out: '', err: expect.stringContaining('as they were pushed') });
+    expect(wrong).toMatchObject({ code: 1, out: '', err: expect.stringContaining('as it was pushed') });
   });
 });

@@ -247,13 +247,13 @@ describe('a signer', () => {
   const other = createDevelopmentChain({ organisation: 'Other' });
 
   test.each([
-    ['of another key', { keyPem: one.keyPem, chainPem: other.chainPem }, 'of another key'],
-    ['with its root first', { keyPem: one.keyPem, chainPem: one.rootPem + one.chainPem }, 'of another key'],
-    ['without certificates', { keyPem: one.keyPem, chainPem: 'nothing' }, 'no certificate that can be read'],
+    ['of another key', { keyPem: one.keyPem, chainPem: other.chainPem }, 'to another key'],
+    ['with its root first', { keyPem: one.keyPem, chainPem: one.rootPem + one.chainPem }, 'to another key'],
+    ['without certificates', { keyPem: one.keyPem, chainPem: 'nothing' }, 'no readable certificate'],
     [
       'with broken ones',
       { keyPem: one.keyPem, chainPem: one.chainPem.replace(/MII/, 'AAA') },
-      'no certificate that can be read',
+      'no readable certificate',
     ],
     ['with a certificate for a key', { keyPem: one.rootPem, chainPem: one.chainPem }, 'key cannot be read'],
   ])('%s is refused', (_name, files, told) => {
@@ -264,6 +264,6 @@ describe('a signer', () => {
 test.each(['', 'null', '{}', '{"payload":"e30"}', '[]', '{"payloadType":"x","payload":"!"}', '\u00d2\u0084'])(
   'to inspect %j is refused',
   (content) => {
-    expect(() => inspectEnvelope(Buffer.from(content))).toThrow('neither a signature');
+    expect(() => inspectEnvelope(Buffer.from(content))).toThrow('neither a Notary Project signature');
   },
 );

@@ -84,7 +84,7 @@ test('a file is signed with a key in KMS and uploaded with what proves it', asyn
       },
     },
   );
-  expect(ended).toMatchObject({ code: 0, err: expect.stringContaining('It is uploaded') });
+  expect(ended).toMatchObject({ code: 0, err: expect.stringContaining('The file was uploaded') });
   expect(JSON.parse(ended.out)).toMatchObject({ uploaded: true, size_bytes: content.length });
   expect((await stored('weights')).equals(content)).toBe(true);
   expect(inspectEnvelope(await stored('weights.jws.sig'))).toMatchObject({

@@ -116,7 +116,7 @@ test.each([
 test('a chain of another key is told before anything is signed', async () => {
   putKey('mine', 'ECC_NIST_P256');
   const chainPem = chainOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey);
-  await expect(kmsSigner({ client, keyId: 'mine', chainPem })).rejects.toThrow('of another key');
+  await expect(kmsSigner({ client, keyId: 'mine', chainPem })).rejects.toThrow('to another key');
 });
 
 test('a key that is not there, or not ours, is told as such', async () => {

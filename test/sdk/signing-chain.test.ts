@@ -62,33 +62,41 @@ describe('a chain may not sign', () => {
     ['without its root', [leafWith(), middleWith()], 'not a root'],
     ['in another order', [leafWith(), rootWith(), middleWith()], 'not issued by the next one'],
     ['with a stranger in it', [leafWith(), rootWith()], 'not issued by the next one'],
-    ['as an authority', [middleWith(), rootWith()], 'not one for signing code'],
-    ['without key usage', [leafWith({ keyUsage: undefined }), middleWith(), rootWith()], 'for signing code'],
+    ['as an authority', [middleWith(), rootWith()], 'not a code signing certificate'],
+    [
+      'without key usage',
+      [leafWith({ keyUsage: undefined }), middleWith(), rootWith()],
+      'code signing certificate',
+    ],
     [
       'with a use that is not signing',
       [leafWith({ keyUsage: ['digitalSignature', 'keyEncipherment'] }), middleWith(), rootWith()],
-      'for signing code',
+      'code signing certificate',
     ],
     [
       'with a use in the second byte',
       [leafWith({ keyUsage: ['digitalSignature', 'decipherOnly'] }), middleWith(), rootWith()],
-      'for signing code',
+      'code signing certificate',
     ],
     [
       'for servers',
       [leafWith({ extendedKeyUsage: [SERVER_AUTH] }), middleWith(), rootWith()],
-      'for signing code',
+      'code signing certificate',
     ],
     [
       'for servers as well',
       [leafWith({ extendedKeyUsage: [CODE_SIGNING, SERVER_AUTH] }), middleWith(), rootWith()],
-      'for signing code',
+      'code signing certificate',
     ],
-    ['below no authority', [leafWith(), middleWith({ isCa: false }), rootWith()], 'not one of an authority'],
+    [
+      'below no authority',
+      [leafWith(), middleWith({ isCa: false }), rootWith()],
+      'not a certificate authority',
+    ],
     [
       'below one that signs no certificates',
       [leafWith(), middleWith({ keyUsage: ['cRLSign'] }), rootWith()],
-      'not one of an authority',
+      'not a certificate authority',
     ],
     [
       'deeper than allowed',
@@ -98,12 +106,12 @@ describe('a chain may not sign', () => {
     [
       'before its time',
       [leafWith({ notBefore: new Date('2026-12-01') }), middleWith(), rootWith()],
-      'not now',
+      'not valid now',
     ],
     [
       'after the time of its root',
       [leafWith(), middleWith(), rootWith({ notAfter: new Date('2026-11-01') })],
-      'not now',
+      'not valid now',
     ],
   ])('%s', (_name, chain, told) => {
     expect(() => requireSigningChain(chain, NOW)).toThrow(told);

@@ -109,7 +109,7 @@ describe('the verdict', () => {
     ],
     ['an answer that refused', { Error: 'AccessDenied', Cause: 'may not answer' }, 'may not answer'],
     ['silence', { Error: 'States.HeartbeatTimeout', Cause: '' }, 'No answer came in time.'],
-    ['an error without a cause', { Error: 'States.Runtime', Cause: '' }, 'The workflow gave no cause.'],
+    ['an error without a cause', { Error: 'States.Runtime', Cause: '' }, 'The workflow reported no cause.'],
   ])(
     'of a workflow stopped by %s tells the code and the cause at the hop it was on its way to',
     (_, error, detail) => {

@@ -186,7 +186,7 @@ async function expectUnavailable(detail: unknown = expect.any(String)): Promise<
   expect(await world.items('ARTIFACT#')).toEqual([]);
 }
 
-const TOO_LONG = 'It answered with more than 4194304 bytes.';
+const TOO_LONG = 'The registry answered with more than 4194304 bytes.';
 
 describe('a registry that', () => {
   test.each(HOSTILE)('%s is to be asked again, and nothing is registered', async (_, behaviour) => {
@@ -238,7 +238,7 @@ describe('a registry that', () => {
     };
     await expect(findImageEvidence({ repository: 'a/b', digest: DIGEST })).rejects.toMatchObject({
       code: 'registry.unavailable',
-      detail: 'It took too long to answer.',
+      detail: 'The registry took too long to answer.',
     });
     expect(asked.length).toBeLessThan(referrers.length);
   });

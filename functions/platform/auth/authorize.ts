@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type OrgId, type ProjectId, textOf } from '../ids.ts';
 import { type Requirement, scopeOf } from '../route.ts';
 import type { Actor, Principal } from '../actor.ts';
 import { type Authorized, ScopedOrg, ScopedProject } from '../scope.ts';
@@ -15,11 +16,13 @@ import { type PresentedToken, readToken, type VerifiedToken, verifyToken } from 
 
 const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
 const UserRow = v.object({
-  grants: v.array(v.object({ role: RoleName, org_id: v.string(), project_id: v.optional(v.string()) })),
+  grants: v.array(
+    v.object({ role: RoleName, org_id: textOf<OrgId>(), project_id: v.optional(textOf<ProjectId>()) }),
+  ),
 });
 const ServiceAccountRow = v.object({
-  project_id: v.string(),
-  org_id: v.string(),
+  project_id: textOf<ProjectId>(),
+  org_id: textOf<OrgId>(),
   role: RoleName,
   status: v.picklist(['active', 'disabled']),
 });

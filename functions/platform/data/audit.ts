@@ -1,9 +1,10 @@
+import type { AuditId, CorrelationId, OrgId, ProjectId } from '../ids.ts';
 import { putNew, type Write } from './commit.ts';
 import { auditKey, auditMonth, placeId } from './keys.ts';
 
 /** One row for one change: who did what to what, with what it was before and after. */
 export interface AuditRow {
-  id: string;
+  id: AuditId;
   at: string;
   actor: string;
   actor_email?: string;
@@ -12,10 +13,10 @@ export interface AuditRow {
   before?: unknown;
   after?: unknown;
   reason?: string;
-  correlation_id: string;
+  correlation_id: CorrelationId;
   source_ip?: string;
-  org_id?: string;
-  project_id?: string;
+  org_id?: OrgId;
+  project_id?: ProjectId;
 }
 
 /** Rows are only ever added: no function has the right to change or delete one. */

@@ -4,6 +4,7 @@ import { commit, Conflict, type Write } from './commit.ts';
 import type { Context } from '../context.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { DomainEvent } from '../events.ts';
+import type { OrgId, ProjectId } from '../ids.ts';
 import { insertOutbox } from './outbox.ts';
 
 /** Something that changed, as one row of the audit tells it. */
@@ -24,7 +25,7 @@ export interface Decision extends Audited {
   /** Who it was done by, where that is not who called: a request that proves who they are, or late work. */
   actor?: Actor;
   /** The place it belongs to, where the path names none. */
-  place?: { org_id?: string; project_id?: string };
+  place?: { org_id?: OrgId; project_id?: ProjectId };
 }
 
 /** What a command has decided, and what it will answer. */

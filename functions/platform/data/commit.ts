@@ -128,6 +128,6 @@ export async function commit(writes: Write[]): Promise<void> {
     const write = writes[reasons.indexOf('ConditionalCheckFailed')];
     if (write?.refusal) throw write.refusal;
     if (write === undefined && !reasons.includes('TransactionConflict')) throw error;
-    throw new Conflict('The transaction met another.', { cause: error });
+    throw new Conflict('The transaction conflicts with another one.', { cause: error });
   }
 }

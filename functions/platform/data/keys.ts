@@ -2,6 +2,7 @@
 // partitions with exactly the actions the kernel needs there.
 
 import { hash } from 'node:crypto';
+import type { AuditId, EventId, OrgId, PlaceId, ProjectId, ServiceAccountId, UserId } from '../ids.ts';
 import type { Key } from './table.ts';
 
 export const AUDIT_PARTITIONS = 'AUDIT#*';
@@ -15,6 +16,10 @@ export const OUTBOX_SHARDS = [
   'OUTBOX#SHARD#2',
   'OUTBOX#SHARD#3',
 ] as const;
+
+/** How many instances there are, in a row for each thing that is asked about: a project, a version. */
+export const counterPartitions = (of: 'project' | 'version'): string => `COUNTER#${of}#*`;
+export const projectCounterKey = (id: ProjectId): Key => ({ pk: `COUNTER#project#${id}`, sk: 'INSTANCES' });
 
 /** What authorization reads: only identity may write there. */
 export const USER_PARTITIONS = 'USER#*';
@@ -33,29 +38,29 @@ export const AUTHORIZATION_PARTITIONS = [
 /** Marks an outbox row in the table's stream. */
 export const OUTBOX_KIND = 'event';
 
-export const PLATFORM = 'platform';
+export const PLATFORM = 'platform' satisfies PlaceId;
 
 /** The place whose audit log and event feed a change belongs to: a project, an organisation, or the platform. */
-export function placeId({ org_id, project_id }: { org_id?: string; project_id?: string }): string {
+export function placeId({ org_id, project_id }: { org_id?: OrgId; project_id?: ProjectId }): PlaceId {
   return project_id ?? org_id ?? PLATFORM;
 }
 
-export const auditKey = (place: string, id: string): Key => ({ pk: `AUDIT#${place}`, sk: id });
+export const auditKey = (place: PlaceId, id: AuditId): Key => ({ pk: `AUDIT#${place}`, sk: id });
 /** All audit rows of a month, across places, in gsi1. */
 export const auditMonth = (time: string): string => `AUDIT#MONTH#${time.slice(0, 7)}`;
 
-export const outboxKey = (place: string, id: string): Key => ({ pk: `OUTBOX#${place}`, sk: id });
+export const outboxKey = (place: PlaceId, id: EventId): Key => ({ pk: `OUTBOX#${place}`, sk: id });
 
 /** All events of a place are in one shard, so that whoever reads it finds them in order. */
-export const outboxShard = (place: string): string =>
+export const outboxShard = (place: PlaceId): string =>
   OUTBOX_SHARDS[parseInt(hash('sha256', place).slice(0, 2), 16) % OUTBOX_SHARDS.length] ?? OUTBOX_SHARDS[0];
 
-export const feedPartition = (place: string): string => `FEED#${place}`;
-export const feedKey = (place: string, sequence: number): Key => ({
+export const feedPartition = (place: PlaceId): string => `FEED#${place}`;
+export const feedKey = (place: PlaceId, sequence: number): Key => ({
   pk: feedPartition(place),
   sk: `EVENT#${feedPosition(sequence)}`,
 });
-export const feedHeadKey = (place: string): Key => ({ pk: feedPartition(place), sk: 'HEAD' });
+export const feedHeadKey = (place: PlaceId): Key => ({ pk: feedPartition(place), sk: 'HEAD' });
 /** Positions sort as text. */
 export const feedPosition = (sequence: number): string => String(sequence).padStart(15, '0');
 
@@ -64,11 +69,11 @@ export const receiptKey = (actor: string, idempotencyKey: string): Key => ({
   sk: 'RECEIPT',
 });
 
-export const userKey = (id: string): Key => ({ pk: `USER#${id}`, sk: 'USER' });
-export const serviceAccountKey = (id: string): Key => ({
+export const userKey = (id: UserId): Key => ({ pk: `USER#${id}`, sk: 'USER' });
+export const serviceAccountKey = (id: ServiceAccountId): Key => ({
   pk: `SERVICE_ACCOUNT#${id}`,
   sk: 'SERVICE_ACCOUNT',
 });
-export const projectKey = (id: string): Key => ({ pk: `PROJECT#${id}`, sk: 'PROJECT' });
-export const orgKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
+export const projectKey = (id: ProjectId): Key => ({ pk: `PROJECT#${id}`, sk: 'PROJECT' });
+export const orgKey = (id: OrgId): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
 export const signingKey = (): Key => ({ pk: SIGNING_PARTITION, sk: 'KEYS' });

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../clock.ts';
 import { putNew, type Write } from './commit.ts';
 import { type DomainEvent, PlatformEvent } from '../events.ts';
+import { type CorrelationId, type EventId, type PlaceId, textOf } from '../ids.ts';
 import { OUTBOX_KIND, outboxKey, outboxShard, placeId } from './keys.ts';
 
 const EVENT_CHARACTERS_MAX = 64 * 1024;
@@ -11,10 +12,10 @@ const KEPT_SECONDS = 7 * 24 * 3600;
 
 /** Where an event lies, as queues carry it. What it says stays in the table. */
 export const Pointer = v.object({
-  place: v.string(),
-  event_id: v.string(),
+  place: textOf<PlaceId>(),
+  event_id: textOf<EventId>(),
   type: v.string(),
-  correlation_id: v.string(),
+  correlation_id: textOf<CorrelationId>(),
   traceparent: v.optional(v.string()),
 });
 export type Pointer = v.InferOutput<typeof Pointer>;

@@ -42,5 +42,5 @@ export async function inTime<T>(
 }
 
 function late(): Refusal {
-  return refuse('unavailable', { detail: 'The time ended before the work did.' });
+  return refuse('unavailable', { detail: 'The work did not finish in time.' });
 }

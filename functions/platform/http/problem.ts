@@ -2,6 +2,7 @@ import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { isTransient } from '../aws-errors.ts';
 import type { Context } from '../context.ts';
 import { type InputFault, Refusal, refuse } from '../errors.ts';
+import type { CorrelationId } from '../ids.ts';
 
 /** The one error envelope: RFC 9457, with our code, the correlation id and whether to try again. */
 export interface Problem {
@@ -10,7 +11,7 @@ export interface Problem {
   status: number;
   detail?: string;
   code: string;
-  correlation_id: string;
+  correlation_id: CorrelationId;
   retryable: boolean;
   errors?: InputFault[];
 }
@@ -18,7 +19,7 @@ export interface Problem {
 const RETRY_AFTER_SECONDS = 1;
 
 /** Anything thrown, as the caller may see it: an unknown cause is named `internal` and nothing more is told. */
-export function problemOf(error: unknown, correlationId: string): Problem {
+export function problemOf(error: unknown, correlationId: CorrelationId): Problem {
   const refusal = error instanceof Refusal ? error : refuse(isTransient(error) ? 'unavailable' : 'internal');
   const { code, kind, detail, faults } = refusal;
   return {

@@ -24,7 +24,7 @@ export function queueConsumer<T>(
         const ctx = contextUnder(sentIn(record));
         try {
           await consume(ctx, parse(schema, bodyOf(record)), { sentAt: sentAt(record) });
-          ctx.log.info('The message is consumed.', { message_id: record.messageId });
+          ctx.log.info('The message was consumed.', { message_id: record.messageId });
           return true;
         } catch (error) {
           return settle(ctx, record, error);
@@ -45,7 +45,7 @@ const QUEUE: Shape<SQSEvent, SQSBatchResponse> = {
       message_id: record.messageId,
       correlation_id: sentIn(record).correlationId,
     }));
-    ctx.log.error('The batch failed; its messages come again.', { messages, error });
+    ctx.log.error('The batch failed; its messages will be delivered again.', { messages, error });
     return undefined;
   },
 };
@@ -61,14 +61,14 @@ async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<
   try {
     if (next === 'given_up') {
       await giveUp(ctx, record, error);
-      ctx.log.error('A message was given up and lies in the failure queue.', said);
+      ctx.log.error('A message failed for good and was moved to the failure queue.', said);
       return true;
     }
-    ctx.log.warn('A message could not be consumed; it comes again.', { ...said, ...next });
+    ctx.log.warn('A message could not be consumed; it will be delivered again.', { ...said, ...next });
     await postpone(record, next.afterSeconds);
   } catch (trouble) {
     // It comes again when its time is up.
-    ctx.log.error('A message could not be put off or given up.', { ...said, trouble });
+    ctx.log.error('A message could neither be delayed nor moved to the failure queue.', { ...said, trouble });
   }
   return false;
 }

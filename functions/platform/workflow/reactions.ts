@@ -24,11 +24,11 @@ export function reactions(...all: Reacting[]): ReturnType<typeof queueConsumer> 
   const byType = new Map(all.map((each) => [each.kind.type, each]));
   const handler = queueConsumer(Pointer, async (ctx, { place, event_id }) => {
     const row = await readItem(outboxKey(place, event_id));
-    if (!row) return ctx.log.warn('The event is gone from the outbox.', { place, event_id });
+    if (!row) return ctx.log.warn('The event is no longer in the outbox.', { place, event_id });
     const { event } = v.parse(OutboxRow, row);
     const reacting = byType.get(event.type);
     if (!reacting)
-      throw new Error(`Nothing here reacts to ${event.type}: functions/events.ts says otherwise.`);
+      throw new Error(`There is no reaction to ${event.type}, although functions/events.ts lists one.`);
     const data = v.parse(reacting.kind.schema, event.data);
     const { type, org_id, project_id } = event;
     const log = ctx.log.with({ event_id, event_type: type, org_id, project_id });

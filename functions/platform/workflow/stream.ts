@@ -13,7 +13,7 @@ const STREAM: Shape<DynamoDBStreamEvent, DynamoDBBatchResponse> = {
   kind: 'stream',
   sent: () => ({}),
   tellError(ctx, _event, error) {
-    ctx.log.error('The batch failed; it comes again.', { error });
+    ctx.log.error('The batch failed; it will be delivered again.', { error });
     return undefined;
   },
 };

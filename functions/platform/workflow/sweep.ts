@@ -35,7 +35,7 @@ export async function runSweep<T>(ctx: Context, sweep: Sweep<T>): Promise<void> 
   };
   await Promise.all(Array.from({ length: sweep.atOnce ?? 1 }, work));
   if (ctx.now() >= endsAt)
-    ctx.log.warn(`The sweep ran out of time; the next ${sweep.noun} waits for the next run.`);
+    ctx.log.warn(`The sweep ran out of time; the next run continues with the next ${sweep.noun}.`);
 }
 
 async function mendOne<T>(ctx: Context, { noun, mend, label, failed }: Sweep<T>, item: T): Promise<void> {
@@ -43,7 +43,7 @@ async function mendOne<T>(ctx: Context, { noun, mend, label, failed }: Sweep<T>,
     await mend(ctx, item);
   } catch (error) {
     // The others must not wait for the one that cannot be helped.
-    ctx.log.error(`The ${noun} could not be mended; it stays as it is.`, { ...label(item), error });
+    ctx.log.error(`The ${noun} could not be repaired and was left unchanged.`, { ...label(item), error });
     await failed?.(ctx, item);
   }
 }

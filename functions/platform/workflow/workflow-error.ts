@@ -12,5 +12,5 @@ export function causeOf({ Error: code, Cause: cause }: WorkflowError): string {
     cause,
   );
   if (thrown.success) return thrown.output.errorMessage;
-  return cause || (code.endsWith('Timeout') ? 'No answer came in time.' : 'The workflow gave no cause.');
+  return cause || (code.endsWith('Timeout') ? 'No answer came in time.' : 'The workflow reported no cause.');
 }

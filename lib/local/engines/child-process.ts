@@ -159,8 +159,8 @@ class SupervisedChild implements Child {
       if (signal.aborted) return;
       this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, RESTART_DELAY_MS_MAX);
       const failure = await this.#launch().catch((error: unknown) => String(error));
-      if (failure === undefined) return say(this.#spec.name, 'is back.');
-      if (!signal.aborted) say(this.#spec.name, `did not come back: ${failure} Trying again.`);
+      if (failure === undefined) return say(this.#spec.name, 'is running again.');
+      if (!signal.aborted) say(this.#spec.name, `did not start again: ${failure} Trying again.`);
     }
   }
 }

@@ -62,6 +62,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new AwsError('BadRequestException', 'The connection id is not percent-encoded as it should be.');
+    throw new AwsError('BadRequestException', 'The connection id is not percent-encoded correctly.');
   }
 }

@@ -68,13 +68,13 @@ export function httpAnswer(payload: Buffer): AwsResponse | { problem: string } {
   }
   const { statusCode, headers = {}, cookies = [], body, isBase64Encoded } = answer as Record<string, unknown>;
   if (typeof statusCode !== 'number' || !Number.isInteger(statusCode) || statusCode < 200 || statusCode > 599)
-    return { problem: `the statusCode ${JSON.stringify(statusCode)}, which is none` };
+    return { problem: `the invalid statusCode ${JSON.stringify(statusCode)}` };
   const sent = readHeaders(headers);
-  if (sent === undefined) return { problem: 'headers that are not texts or hold what no header may' };
+  if (sent === undefined) return { problem: 'headers that are not strings or contain invalid characters' };
   if (!Array.isArray(cookies) || !cookies.every((cookie) => isHeader('set-cookie', cookie)))
-    return { problem: 'cookies that are not a list of texts' };
+    return { problem: 'cookies that are not a list of strings' };
   if (body !== undefined && body !== null && typeof body !== 'string')
-    return { problem: 'a body that is not a text; give it as JSON.stringify(…)' };
+    return { problem: 'a body that is not a string; use JSON.stringify(…)' };
   return {
     status: statusCode,
     headers: body ? { 'content-type': 'text/plain;charset=UTF-8', ...sent } : sent,

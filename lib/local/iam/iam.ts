@@ -123,7 +123,7 @@ export class Iam {
   #reasonToDeny(question: Question): string | undefined {
     const { action, resource } = question.access;
     if (!isKnownAction(action))
-      return 'because IAM knows no such action; the local service asks for the wrong one';
+      return 'because IAM has no action of this name; the local service asked for the wrong one';
     const malformed = question.sessionPolicy && policyProblem(question.sessionPolicy);
     if (malformed !== undefined) return `because the session policy is malformed: ${malformed}`;
     if (action === 'sts:AssumeRole' && !this.#roles.has(resource)) return 'because there is no such role';

@@ -116,7 +116,10 @@ export class AsyncInvocations {
   async #attempt(row: Row): Promise<void> {
     const spec = this.#options.find(row.function_name);
     if (!spec) {
-      say('functions', `${row.function_name} is gone: its waiting invocation ${row.id} was dropped.`);
+      say(
+        'functions',
+        `${row.function_name} no longer exists: its waiting invocation ${row.id} was dropped.`,
+      );
       return this.#forget(row);
     }
     if (row.undelivered !== null) return this.#deliver(row, spec, row.undelivered);

@@ -19,7 +19,7 @@ export function createDeliver(principals: Pick<Principals, 'clientConfig'>): Del
       const order = { FunctionName: arn, InvocationType: 'Event' as const, Payload: Buffer.from(body) };
       await client.send(new InvokeCommand(order)).finally(() => client.destroy());
     } else {
-      throw new Error(`Nothing can be delivered to ${arn}: a destination is a queue or a function.`);
+      throw new Error(`Cannot deliver to ${arn}: a destination must be a queue or a function.`);
     }
   };
 }

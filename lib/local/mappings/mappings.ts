@@ -111,7 +111,7 @@ export class Mappings {
   /** In the background: what it has under way may take as long as the function does. */
   #end(mapping: QueueMapping | StreamMapping): void {
     mapping.stop().catch((error: unknown) => {
-      say('mappings', `${mapping.spec.id} was removed, but did not end well: ${String(error)}`);
+      say('mappings', `${mapping.spec.id} was removed, but did not stop cleanly: ${String(error)}`);
     });
   }
 }

@@ -104,7 +104,7 @@ export class ShardReader {
       case 'TrimmedDataAccessException':
         say(
           'mappings',
-          `${spec().id} was away so long that ${shardId} was trimmed; it goes on with what is left.`,
+          `${spec().id} was stopped for so long that records of ${shardId} expired; it continues with the remaining records.`,
         );
         this.#after = undefined;
         return;

@@ -104,7 +104,10 @@ export class StreamBatches {
         return this.#settled(records);
       } catch (error) {
         if (delivery === DELIVERIES_MAX || !isPassingFault(error)) {
-          say('mappings', `${id} gave up ${what}, and could not tell ${onFailureArn}: ${String(error)}`);
+          say(
+            'mappings',
+            `${id} gave up ${what}, and could not report them to ${onFailureArn}: ${String(error)}`,
+          );
           return this.#settled(records);
         }
         await this.#backOff(RETRY_DELAY_MS_MIN * 2 ** delivery);

@@ -16,7 +16,7 @@ export class Trouble {
 
   async meet(error: unknown, signal: AbortSignal): Promise<void> {
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    if (reason !== this.#said) say('mappings', `${this.#name} can't go on and keeps trying. ${reason}`);
+    if (reason !== this.#said) say('mappings', `${this.#name} failed and keeps trying. ${reason}`);
     this.#said = reason;
     await pause(this.#delayMs, signal);
     this.#delayMs = Math.min(this.#delayMs * 2, DELAY_MS_MAX);
@@ -24,7 +24,7 @@ export class Trouble {
 
   over(): void {
     if (this.#said === undefined) return;
-    say('mappings', `${this.#name} goes on.`);
+    say('mappings', `${this.#name} works again.`);
     this.#said = undefined;
     this.#delayMs = DELAY_MS_MIN;
   }

@@ -31,7 +31,7 @@ export class Interactions {
       else response.writeHead(405, { allow: 'GET, POST' }).end();
     } catch (error) {
       if (error instanceof AwsError)
-        show(response, error.status, page('This did not work', markup`<p>${error.message}</p>`));
+        show(response, error.status, page('The sign-in failed', markup`<p>${error.message}</p>`));
       else if (error instanceof errors.SessionNotFound) show(response, 400, EXPIRED);
       else throw error;
     }
@@ -49,7 +49,7 @@ export class Interactions {
       return show(
         response,
         422,
-        await this.#loginPage(interaction, `Nobody here has the address “${email}”.`),
+        await this.#loginPage(interaction, `There is no person with the e-mail address “${email}”.`),
       );
     const accountId = subjectOf(person.email);
     const grantId = await this.#grant(interaction, accountId);
@@ -81,8 +81,8 @@ export class Interactions {
 }
 
 const EXPIRED = page(
-  'This sign-in is over',
-  markup`<p>It took too long, or was finished elsewhere. Go back to where you came from and sign in again.</p>`,
+  'This sign-in has expired',
+  markup`<p>It took too long, or was completed in another window. Go back to the application and sign in again.</p>`,
 );
 
 function show(response: ServerResponse, status: number, body: string): void {

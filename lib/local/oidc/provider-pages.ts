@@ -30,7 +30,7 @@ ${xsrf(ctx)}
       'Is this your device?',
       markup`<p>${client.clientName ?? client.clientId} shows this code:</p>
 <p><code>${userCode}</code></p>
-<p>If you did not start this, or the code is another one, cancel.</p>
+<p>If you did not start this, or the code is different, cancel.</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 ${xsrf(ctx)}
 <input type="hidden" name="user_code" value="${userCode}">
@@ -65,17 +65,17 @@ ${xsrf(ctx)}
 export const renderError: NonNullable<Configuration['renderError']> = (ctx, out) => {
   show(
     ctx,
-    'This did not work',
+    'The sign-in failed',
     markup`<p role="alert">${out.error_description ?? out.error}</p>
-<p>Go back to where you came from and sign in again. (${out.error})</p>`,
+<p>Go back to the application and sign in again. (${out.error})</p>`,
   );
 };
 
 export function showFailure(ctx: Answer): void {
   show(
     ctx,
-    'This did not work',
-    markup`<p role="alert">Something went wrong here. Go back to where you came from and sign in again.</p>`,
+    'The sign-in failed',
+    markup`<p role="alert">Something went wrong on our side. Go back to the application and sign in again.</p>`,
   );
 }
 
@@ -96,14 +96,14 @@ function deviceProblem(error: Error | errors.OIDCProviderError): string {
     case 'NoCodeError':
       return 'Type the code your device shows.';
     case 'NotFoundError':
-      return 'No device shows this code. Look at it again.';
+      return 'This code is not valid. Check it and try again.';
     case 'ExpiredError':
-      return 'This code is too old. Start again on your device.';
+      return 'This code has expired. Start again on your device.';
     case 'AlreadyUsedError':
       return 'This code has been used. Start again on your device.';
     case 'AbortedError':
       return 'The sign-in was cancelled.';
     default:
-      return 'This did not work. Start again on your device.';
+      return 'Something went wrong. Start again on your device.';
   }
 }

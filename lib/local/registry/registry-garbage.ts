@@ -22,6 +22,6 @@ export async function freeDeleted(command: string, configFile: string, storageDi
     await run(command, ['garbage-collect', configFile]);
     rmSync(note);
   } catch (error) {
-    say('registry', `the space of deleted images is not free yet. ${(error as Error).message}`);
+    say('registry', `the space of deleted images was not freed yet. ${(error as Error).message}`);
   }
 }

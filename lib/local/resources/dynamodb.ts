@@ -114,7 +114,7 @@ async function adjust(
     schema.map((part) => `${part.KeyType}=${part.AttributeName}`).join();
   if (key(existing.KeySchema) !== key(wanted.KeySchema)) {
     throw new Error(
-      `The table ${name} has another key in the data folder than in the template. Start with --fresh to make it anew.`,
+      `The table ${name} has a different key in the data folder than in the template. Start with --fresh to create it again.`,
     );
   }
   let latest = existing;

@@ -161,7 +161,7 @@ export class Schedules {
   async #bury({ name, deadLetterArn, roleArn }: ScheduleSpec, input: string): Promise<void> {
     if (deadLetterArn === undefined) return say('schedules', `${name} gave up; it has no dead-letter queue.`);
     await this.#options.deliver(deadLetterArn, roleArn, input).catch((error: unknown) => {
-      say('schedules', `${name} gave up, and could not tell ${deadLetterArn}: ${String(error)}`);
+      say('schedules', `${name} gave up, and could not report it to ${deadLetterArn}: ${String(error)}`);
     });
   }
 }
@@ -176,7 +176,7 @@ export function checkSchedule({ name, expression, timezone, targetArn }: Schedul
   try {
     return parseScheduleExpression(expression, timezone);
   } catch (error) {
-    throw new Error(`The schedule ${name} can't be kept: ${(error as Error).message}`, { cause: error });
+    throw new Error(`The schedule ${name} is not valid: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -96,7 +96,7 @@ export class Executions {
     const { arn } = run.execution;
     const settled = this.#drive(run)
       .catch((error: unknown) =>
-        say('workflows', `${arn} stands still until the next start: ${String(error)}`),
+        say('workflows', `${arn} is suspended until the next start: ${String(error)}`),
       )
       .finally(() => {
         if (this.#running.get(arn)?.run === run) this.#running.delete(arn);
@@ -112,11 +112,11 @@ export class Executions {
         .then(() => this.#timeOut(run))
         .catch((error: unknown) => {
           if (!halted.aborted)
-            say('workflows', `${execution.arn} is overdue and stands still: ${String(error)}`);
+            say('workflows', `${execution.arn} is overdue and suspended: ${String(error)}`);
         });
     }
     const frame = this.#parts.store.frame(execution.arn, '');
-    if (!frame) throw new Error('The journal holds an execution but not where it stands.');
+    if (!frame) throw new Error('The journal has an execution without its state.');
     try {
       const output = await runFrame(run, frame, definition, halted);
       halted.throwIfAborted();

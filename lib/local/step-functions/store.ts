@@ -138,7 +138,7 @@ export class Store {
 
   definition(hash: string): string {
     const row = this.prepare('SELECT definition FROM sfn_definitions WHERE hash = ?').get(hash);
-    if (!row) throw new Error(`The journal holds an execution but not its definition ${hash}.`);
+    if (!row) throw new Error(`The journal has an execution without its definition ${hash}.`);
     return String(row['definition']);
   }
 

@@ -96,7 +96,7 @@ export function commandToRun(found: Findings): string | undefined {
   if (packages === undefined)
     return `Install ${parts.map((part) => NAMES[part]).join(', ')}, then start again.`;
   const names = parts.flatMap((part) => PACKAGES[packages][part] ?? []);
-  return names.length === 0 ? undefined : `To have it: ${INSTALLERS[packages]} ${names.join(' ')}`;
+  return names.length === 0 ? undefined : `Install it with: ${INSTALLERS[packages]} ${names.join(' ')}`;
 }
 
 const NAMES: Record<Part, string> = {
@@ -171,7 +171,7 @@ async function install(
   ];
   const [command = 'sh', ...args] = words;
   const script = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const stillAtIt = setInterval(() => say('system', `still at it: ${lastLine(logFile)}`), 15_000);
+  const stillAtIt = setInterval(() => say('system', `still installing: ${lastLine(logFile)}`), 15_000);
   try {
     for await (const line of createInterface(script.stdout)) say('system', line);
   } finally {

@@ -29,7 +29,7 @@ export function readAssembly(folder: string): AssembledStack[] {
   const manifestFile = join(folder, 'manifest.json');
   if (!existsSync(manifestFile))
     throw new Error(
-      `${folder} is no cloud assembly: it has no manifest.json. "npm run synth" makes one in cdk.out.`,
+      `${folder} is not a cloud assembly: it has no manifest.json. "npm run synth" creates one in cdk.out.`,
     );
   const manifest = readJson<AssemblyManifest>(manifestFile);
   const artifacts = manifest.artifacts ?? {};
@@ -52,7 +52,7 @@ export function readAssembly(folder: string): AssembledStack[] {
     });
   };
   for (const id of Object.keys(artifacts)) visit(id);
-  if (stacks.length === 0) throw new Error(`${folder} holds no stack. Run "npm run synth" to see why.`);
+  if (stacks.length === 0) throw new Error(`${folder} has no stack. Run "npm run synth" to see why.`);
   return stacks;
 }
 

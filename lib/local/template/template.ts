@@ -63,8 +63,7 @@ export class Templates {
     const key = `${stackName}/${logicalId}`;
     const known = this.#declared.get(key);
     if (known !== undefined) return known;
-    if (this.#underway.has(key))
-      throw new Error(`${key} needs itself to be named: its references go round in a circle.`);
+    if (this.#underway.has(key)) throw new Error(`${key} refers to itself: its references are circular.`);
     const stack = this.#stack(stackName);
     const resource = stack.template.Resources?.[logicalId];
     if (resource === undefined)
@@ -166,7 +165,7 @@ export class Templates {
     if (parameter !== undefined) {
       if (parameter.Default !== undefined) return parameter.Default;
       throw new Error(
-        `${stack.name} has the parameter ${name} without a default: there is nobody to ask for it here.`,
+        `${stack.name} has the parameter ${name} without a default, and the local engine cannot ask for a value.`,
       );
     }
     return this.declared(stack.name, name).identity.ref;

@@ -200,7 +200,7 @@ test.each(['sqs:ReceiveMessage', 'sqs:GetQueueAttributes'])(
     expect(bodies(target)).toEqual([['a']]);
     expect(said.mock.calls.map(([line]) => String(line).trim())).toEqual([
       expect.stringContaining(missing),
-      expect.stringMatching(/goes on\.$/),
+      expect.stringMatching(/works again\.$/),
     ]);
   },
 );

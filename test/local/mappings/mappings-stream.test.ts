@@ -379,7 +379,7 @@ test('a database that is killed and comes back is followed on, and nothing is lo
   const { target } = await follow('killed', {}, { before: ['a'] });
   await until(() => batches(target).flat().length === 1);
   process.kill(database.pid() ?? 0, 'SIGKILL');
-  await until(() => said.mock.calls.flat().join('').includes('is back'));
+  await until(() => said.mock.calls.flat().join('').includes('is running again'));
   await until(() =>
     put('killed', 'b').then(
       () => true,

@@ -114,9 +114,9 @@ describe('a device', () => {
 
 describe('a code', () => {
   test.each([
-    ['that no device shows', 'BBBB-BBBB', 'No device shows this code.'],
+    ['that no device shows', 'BBBB-BBBB', 'This code is not valid.'],
     ['that is empty', '', 'Type the code your device shows.'],
-    ['that is markup', '<script>alert(1)</script>', 'No device shows this code.'],
+    ['that is markup', '<script>alert(1)</script>', 'This code is not valid.'],
   ])('%s is asked for again', async (_what, code, problem) => {
     const page = await typeCode(oidc.newBrowser(), code);
     expect(page.html).toContain(problem);
@@ -135,7 +135,7 @@ describe('a code', () => {
     const body = new URLSearchParams({ user_code: device.user_code, confirm: 'yes', xsrf: 'guess' });
     const response = await oidc.newBrowser().fetch(`${oidc.issuer}/device`, { method: 'POST', body });
     expect(response.ok).toBe(false);
-    expect(await response.text()).toContain('This did not work');
+    expect(await response.text()).toContain('The sign-in failed');
     expect(await poll(device)).toMatchObject({ error: 'authorization_pending' });
   });
 });

@@ -64,7 +64,7 @@ describe('the login page', () => {
     const body = new URLSearchParams({ email: '<script>alert(1)</script>' });
     const { response, html } = await send({ method: 'POST', body });
     expect(response.status).toBe(422);
-    expect(html).toContain('Nobody here has the address “&lt;script&gt;');
+    expect(html).toContain('There is no person with the e-mail address “&lt;script&gt;');
     expect(html).not.toContain('<script');
     expect(html).toContain(VIEWER);
   });
@@ -81,7 +81,7 @@ describe('the login page', () => {
     for (const method of ['GET', 'POST']) {
       const response = await fetch(url, { method });
       expect(response.status).toBe(400);
-      expect(await response.text()).toContain('This sign-in is over');
+      expect(await response.text()).toContain('This sign-in has expired');
     }
   });
 });
@@ -92,7 +92,7 @@ test('the error page escapes what it repeats and shows browsers a page, programs
   expect(page.status).toBe(400);
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
   const html = await page.text();
-  expect(html).toContain('This did not work');
+  expect(html).toContain('The sign-in failed');
   expect(html).not.toContain('<script');
   const answer = await fetch(`${oidc.issuer}/token`, { method: 'POST' });
   expect(await answer.json()).toHaveProperty('error');

@@ -249,7 +249,7 @@ describe('firing', () => {
     const target = world.recorder('refused');
     const schedules = newSchedules();
     expect(() => schedules.put(schedule(target, { expression: 'rate(1 fortnight)' }))).toThrow(
-      "The schedule sweep can't be kept: rate(1 fortnight) must be",
+      'The schedule sweep is not valid: rate(1 fortnight) must be',
     );
     expect(() =>
       schedules.put(schedule(target, { targetArn: 'arn:aws:sns:us-east-1:000000000000:t' })),

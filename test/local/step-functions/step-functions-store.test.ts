@@ -53,7 +53,7 @@ test('executions that ended more than 90 days ago are forgotten with their histo
   store.forgetOldExecutions(nowMs);
   expect(store.execution('old')).toBeUndefined();
   expect(history.page('old', { afterId: undefined, limit: 1, isReversed: false })).toEqual([]);
-  expect(() => store.definition('definition of old')).toThrow('not its definition');
+  expect(() => store.definition('definition of old')).toThrow('without its definition');
   expect(store.execution('recent')).toBeDefined();
   expect(store.execution('running')).toBeDefined();
   expect(history.page('recent', { afterId: undefined, limit: 1, isReversed: false })).toHaveLength(1);

@@ -41,7 +41,7 @@ const bare: Findings = {
 
 describe('what to do about missing parts', () => {
   const all = ['openjdk-17-jre-headless', 'docker-registry', 'docker.io', 'iproute2'];
-  const apt = 'To have it: sudo apt-get update && sudo apt-get install -y --no-install-recommends';
+  const apt = 'Install it with: sudo apt-get update && sudo apt-get install -y --no-install-recommends';
   test.each<[string, Findings, string[], string | undefined]>([
     ['nothing when nothing is missing', complete, [], undefined],
     ['root installs everything', bare, all, `${apt} ${all.join(' ')}`],
@@ -63,13 +63,13 @@ describe('what to do about missing parts', () => {
       'elsewhere root is not enough',
       { ...complete, packages: 'dnf', dockerd: undefined },
       [],
-      'To have it: sudo dnf install -y moby-engine',
+      'Install it with: sudo dnf install -y moby-engine',
     ],
     [
       'a Mac is told about Java alone',
       { ...bare, packages: 'brew' },
       [],
-      'To have it: brew install openjdk@17',
+      'Install it with: brew install openjdk@17',
     ],
     [
       'who does not need Java is not asked for it',
