@@ -55,6 +55,11 @@ const CROSSINGS: Crossing[] = [
   [[...APIS, ...BY_THEMSELVES], 'AUDIT#* OUTBOX#*', 'PutItem', 'tells what it changes'],
   [REACTIONS, 'OUTBOX#*', 'GetItem', 'reads the event it is pointed to'],
 
+  // Whoever runs something counts it; who must know whether anything runs asks.
+  ['catalog-api', 'COUNTER#version#*', 'GetItem BatchGetItem', 'tells how many instances use a version'],
+  [OF_VERSIONS, 'COUNTER#version#*', 'BatchGetItem ConditionCheckItem', 'retires what nobody uses'],
+  ['identity-api', 'COUNTER#project#*', 'ConditionCheckItem', 'archives a project in which nothing runs'],
+
   // Events.
   ['events-api', 'AUDIT#*', 'Query gsi1.Query', 'shows the audit log'],
   [RELAYS, 'OUTBOX#*', 'BatchGetItem', 'relays what others have committed'],

@@ -11,7 +11,7 @@ import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { findArtifactsOf, findRelease } from '../../functions/catalog/release-store.ts';
 import { observeInstance } from '../../functions/catalog/judge-canary.ts';
 import { versionCounterKey, versionKey } from '../../functions/catalog/keys.ts';
-import { commit, requireThat, update } from '../../functions/platform/data/commit.ts';
+import { commit, Conflict, requireThat, update } from '../../functions/platform/data/commit.ts';
 import { addTo } from '../../functions/platform/data/counters.ts';
 import { promoteVersion } from '../../functions/catalog/promote-version.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
@@ -194,8 +194,13 @@ const use = fc.record({ number, isMore: fc.boolean() }).map(
               names: { '#count': 'count' },
               values: { ':less': -1, ':none': 0 },
             }),
-      ]),
+      ]).catch(unlessConflict),
 );
+
+/** It was not the moment for it. */
+function unlessConflict(error: unknown): void {
+  if (!(error instanceof Conflict)) throw error;
+}
 
 /** As artifacts will be moved: never away from under an active version. */
 const artifact = fc
