@@ -1,14 +1,7 @@
 // Every event on one page, as data: its kind, who emits it, who reacts to it. The CDK app makes the queues of it and the
 // AsyncAPI document is made of it. Functions do not import it: each would then carry the rules of all domains.
 
-import {
-  ArtifactActivated,
-  ArtifactCanaryBegan,
-  ArtifactDeprecated,
-  ArtifactRetired,
-  ArtifactRolledBack,
-  ArtifactStaged,
-} from './artifacts/artifact-transition.ts';
+import { artifactTransitions } from './artifacts/artifact-transition.ts';
 import { ArtifactVerificationFailed, ArtifactVerified } from './artifacts/artifact-trust.ts';
 import { GarbageCollected } from './retention/garbage.ts';
 import { ArtifactRegistered } from './artifacts/registration.ts';
@@ -24,14 +17,7 @@ import {
   VersionPromotionFailed,
   VersionPromotionRequested,
 } from './catalog/version-promotion.ts';
-import {
-  VersionActivated,
-  VersionCanaryBegan,
-  VersionDeprecated,
-  VersionRetired,
-  VersionRolledBack,
-  VersionStaged,
-} from './catalog/transition.ts';
+import { versionTransitions } from './catalog/transition.ts';
 import { InvitationAccepted, InvitationCreated, InvitationRevoked } from './identity/invitation.ts';
 import { MemberAdded, MemberRemoved, MemberRoleChanged } from './identity/member.ts';
 import { OrgCreated, OrgRenamed } from './identity/org.ts';
@@ -73,12 +59,12 @@ export const EVENTS = [
   [ArtifactVerificationFailed, 'artifacts', []],
   [ArtifactPromotionRequested, 'artifacts', ['artifacts']],
   [ArtifactPromotionFailed, 'artifacts', []],
-  [ArtifactStaged, 'artifacts', []],
-  [ArtifactCanaryBegan, 'artifacts', []],
-  [ArtifactActivated, 'artifacts', []],
-  [ArtifactRolledBack, 'artifacts', []],
-  [ArtifactDeprecated, 'artifacts', []],
-  [ArtifactRetired, 'artifacts', []],
+  [artifactTransitions.staged, 'artifacts', []],
+  [artifactTransitions.canary, 'artifacts', []],
+  [artifactTransitions.active, 'artifacts', []],
+  [artifactTransitions.back, 'artifacts', []],
+  [artifactTransitions.deprecated, 'artifacts', []],
+  [artifactTransitions.retired, 'artifacts', []],
   [ArtifactRevoked, 'artifacts', ['artifacts']],
   [ArtifactForgotten, 'artifacts', []],
   [GarbageCollected, 'artifacts', []],
@@ -92,12 +78,12 @@ export const EVENTS = [
   [SmokeRequested, 'catalog', []],
   [SmokeAnswered, 'catalog', ['catalog']],
   [VersionPromotionFailed, 'catalog', []],
-  [VersionStaged, 'catalog', []],
-  [VersionCanaryBegan, 'catalog', []],
-  [VersionActivated, 'catalog', []],
-  [VersionRolledBack, 'catalog', []],
-  [VersionDeprecated, 'catalog', []],
-  [VersionRetired, 'catalog', []],
+  [versionTransitions.staged, 'catalog', []],
+  [versionTransitions.canary, 'catalog', []],
+  [versionTransitions.active, 'catalog', []],
+  [versionTransitions.back, 'catalog', []],
+  [versionTransitions.deprecated, 'catalog', []],
+  [versionTransitions.retired, 'catalog', []],
   [EntitlementChanged, 'catalog', []],
 
   [OrgCreated, 'identity', []],

@@ -1,5 +1,5 @@
-// Every partition of the control table on one page, with who owns it: nobody else's functions reach it, but for the
-// crossings test/lib/partition-grants.test.ts lists. No function uses this.
+// Every partition of the control table on one page, with its owner: only the owner's functions may access it, except
+// for the crossings listed in test/lib/partition-grants.test.ts. No function uses this.
 
 import {
   ARTIFACT_PARTITIONS,

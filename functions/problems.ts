@@ -1,4 +1,4 @@
-// Every way the platform says no, on one page. No function uses this: each carries the codes of its own domain.
+// Every problem of the platform on one page. No function uses this: each contains only the codes of its own domain.
 
 import { artifactsProblems } from './artifacts/problems.ts';
 import { catalogProblems } from './catalog/problems.ts';

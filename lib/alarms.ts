@@ -71,7 +71,7 @@ function watchesOf(construct: IConstruct): Record<string, Watch> {
         metric: writtenRefusals('intent.unwrapped'),
         above: 0,
         meaning:
-          'Somebody tried to unwrap a publish credential a second time: the first time may have been somebody else.',
+          'There was a second attempt to unwrap a publish credential: somebody else may have unwrapped it first.',
       },
       WrongToken: {
         metric: writtenRefusals('intent.wrong_token'),

@@ -7,7 +7,7 @@ import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
 import type { Reactions } from './reactions.ts';
-import { Schedule } from './schedule.ts';
+import { ScheduledFunction } from './scheduled-function.ts';
 import { Workflow } from './workflow.ts';
 
 export interface PromotionProps {
@@ -43,24 +43,17 @@ export class Promotion extends Construct {
     });
     const PROMOTION_MACHINE_ARN = workflow.stateMachineArn;
 
-    const sweep = new PlatformFunction(this, 'Sweep', {
+    const sweep = new ScheduledFunction(this, 'Sweep', {
       entry: `functions/${domain}/sweep-promotions.ts`,
       description:
         'Repairs promotions: starts and continues those whose event was missed, ends those that hang.',
-      timeoutSeconds: 120,
-      // Two sweeps at once would do the same work against each other.
-      concurrencyMax: 1,
+      every: Duration.minutes(5),
       environment: { ...environment, PROMOTION_MACHINE_ARN },
     });
     grantItems(sweep, kernel.control, {
       actions: ['Query'],
       partitions: [openPromotions(kind)],
       index: 'gsi1',
-    });
-    new Schedule(this, 'SweepSchedule', {
-      run: sweep,
-      every: Duration.minutes(5),
-      description: `Repairs promotions of ${kind}s.`,
     });
 
     reactions.addEnvironment('PROMOTION_MACHINE_ARN', PROMOTION_MACHINE_ARN);

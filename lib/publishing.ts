@@ -10,7 +10,7 @@ import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
-import { Schedule } from './schedule.ts';
+import { ScheduledFunction } from './scheduled-function.ts';
 
 export interface PublishingProps {
   kernel: Kernel;
@@ -59,21 +59,14 @@ export class Publishing extends Construct {
     );
     this.api.addEnvironment('PUBLISHER_ROLE_ARN', publisher.roleArn);
 
-    const expire = new PlatformFunction(this, 'Expire', {
+    const expire = new ScheduledFunction(this, 'Expire', {
       entry: 'functions/publishing/expire-intents.ts',
       description: 'Ends publish intents that were not used in time.',
-      timeoutSeconds: 120,
-      // Two at once would do the same work against each other.
-      concurrencyMax: 1,
+      every: Duration.minutes(5),
       environment: { CONTROL_TABLE: control.tableName },
     });
     grantItems(expire, control, { actions: ['Query'], partitions: [OPEN_INTENTS], index: 'gsi1' });
     grantItems(expire, control, { actions: ['GetItem', 'UpdateItem'], partitions: [INTENT_PARTITIONS] });
     kernel.grantTell(expire);
-    new Schedule(this, 'ExpireSchedule', {
-      run: expire,
-      every: Duration.minutes(5),
-      description: 'Ends publish intents that were not used in time.',
-    });
   }
 }

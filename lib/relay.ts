@@ -14,10 +14,10 @@ import { DISPATCHED_PARTITIONS, RELAYED_TOGETHER_MAX, SWEEP_PARTITION } from '..
 import { configOf } from './config.ts';
 import { grantItems, grantSend } from './grants.ts';
 import type { Kernel } from './kernel.ts';
-import { PlatformFunction } from './platform-function.ts';
+import type { PlatformFunction } from './platform-function.ts';
 import { QueueConsumer } from './queue-consumer.ts';
 import type { Reactions } from './reactions.ts';
-import { Schedule } from './schedule.ts';
+import { ScheduledFunction } from './scheduled-function.ts';
 import type { Socket } from './socket.ts';
 import { StreamConsumer } from './stream-consumer.ts';
 
@@ -86,12 +86,10 @@ export class Relay extends Construct {
     });
     this.grantDispatch(dispatch);
 
-    const sweep = new PlatformFunction(this, 'Sweep', {
+    const sweep = new ScheduledFunction(this, 'Sweep', {
       entry: 'functions/events/sweep-outbox.ts',
       description: 'Relays and dispatches events that were missed.',
-      timeoutSeconds: 120,
-      // Two sweeps at once would do the same work against each other.
-      concurrencyMax: 1,
+      every: Duration.minutes(5),
       environment: { ...environment, RELAY_QUEUE_URL, REACTION_QUEUES: this.reactionQueues() },
     });
     this.grantRelay(sweep);
@@ -103,11 +101,6 @@ export class Relay extends Construct {
       partitions: [FEED_PARTITIONS, DISPATCHED_PARTITIONS],
     });
     grantItems(sweep, control, { actions: ['GetItem', 'PutItem'], partitions: [SWEEP_PARTITION] });
-    new Schedule(this, 'SweepSchedule', {
-      run: sweep,
-      every: Duration.minutes(5),
-      description: 'Relays and dispatches events that were missed.',
-    });
   }
 
   /** Numbering events and putting them on the feed, telling who may still follow it, and putting them on the bus. */

@@ -14,7 +14,7 @@ import type { Artifacts } from './artifacts.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
-import { Schedule } from './schedule.ts';
+import { ScheduledFunction } from './scheduled-function.ts';
 
 export interface RetentionProps {
   kernel: Kernel;
@@ -44,40 +44,28 @@ export class Retention extends Construct {
     this.grantLook(this.api, kernel);
     artifacts.grantList(this.api);
 
-    const maintain = new PlatformFunction(this, 'Maintain', {
+    const maintain = new ScheduledFunction(this, 'Maintain', {
       entry: 'functions/retention/maintain-artifacts.ts',
       description: 'Verifies artifacts again and removes old drafts.',
-      timeoutSeconds: 120,
+      every: Duration.minutes(5),
       memoryMb: 1024,
-      // Two at once would do the same work against each other.
-      concurrencyMax: 1,
       environment,
     });
     this.grantMaintain(maintain, kernel);
     artifacts.grantReadImages(maintain);
     artifacts.grantReadFiles(maintain);
-    new Schedule(this, 'MaintainSchedule', {
-      run: maintain,
-      every: Duration.minutes(5),
-      description: 'Verifies artifacts again and removes old drafts.',
-    });
 
-    const sweep = new PlatformFunction(this, 'Sweep', {
+    const sweep = new ScheduledFunction(this, 'Sweep', {
       entry: 'functions/retention/sweep-repositories.ts',
       description: 'Removes published images and files that no artifact needs.',
+      every: Duration.days(1),
       timeoutSeconds: 15 * 60,
       memoryMb: 1024,
-      concurrencyMax: 1,
       environment,
     });
     this.grantSweep(sweep, kernel);
     artifacts.grantList(sweep);
     artifacts.grantRemove(sweep);
-    new Schedule(this, 'SweepSchedule', {
-      run: sweep,
-      every: Duration.days(1),
-      description: 'Removes published content that no artifact needs.',
-    });
   }
 
   /** Artifacts with what their apps say of them, and the index of those whose time has come. */

@@ -8,7 +8,7 @@ import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { QueueConsumer } from './queue-consumer.ts';
 import { Reactions } from './reactions.ts';
-import { Schedule } from './schedule.ts';
+import { ScheduledFunction } from './scheduled-function.ts';
 import type { Socket } from './socket.ts';
 import { Workflow } from './workflow.ts';
 
@@ -91,22 +91,16 @@ export class Selftest extends Construct {
     kernel.grantTell(this.reactions);
     grantStart(this.reactions);
 
-    const sweep = new PlatformFunction(this, 'Sweep', {
+    const sweep = new ScheduledFunction(this, 'Sweep', {
       entry: 'functions/selftest/sweep-selftests.ts',
       description: 'Starts runs whose event was missed and ends runs that hang.',
+      every: Duration.minutes(5),
       timeoutSeconds: 60,
-      // Two sweeps at once would do the same work against each other.
-      concurrencyMax: 1,
       environment: { CONTROL_TABLE, SELFTEST_MACHINE_ARN: machineArn },
     });
     grantItems(sweep, control, { actions: ['Query'], partitions: [OPEN_SELFTESTS], index: 'gsi1' });
     grantItems(sweep, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
     kernel.grantTell(sweep);
     grantStart(sweep);
-    new Schedule(this, 'SweepSchedule', {
-      run: sweep,
-      every: Duration.minutes(5),
-      description: 'Repairs self-test runs.',
-    });
   }
 }

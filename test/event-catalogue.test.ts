@@ -1,3 +1,4 @@
+import { TRANSITION_EVENTS } from '../functions/promotion/status.ts';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,9 +28,14 @@ describe('functions/events.ts', () => {
 
   test('names exactly the kinds there are in the code, each of which stands there once', () => {
     const made = sources.flatMap(({ text }) =>
-      [...text.matchAll(/\bevent\(\s*['"`]([^'"`]*)/g)].map(([, type = '']) => type),
+      [...text.matchAll(/\bevent\(\s*['"]([^'"`]*)/g)].map(([, type = '']) => type),
     );
-    expect(made.toSorted()).toEqual(listed.toSorted());
+    const transitions = sources.flatMap(({ text }) =>
+      [...text.matchAll(/\btransitionEvents\(\s*'([^']*)/g)].flatMap(([, noun]) =>
+        Object.values(TRANSITION_EVENTS).map((name) => `${noun}.${name}`),
+      ),
+    );
+    expect([...made, ...transitions].sort()).toEqual(listed.toSorted());
   });
 
   test('names every emitter’s kinds together', () => {

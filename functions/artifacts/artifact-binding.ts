@@ -8,7 +8,7 @@ import type { Version } from '../catalog/version.ts';
 import type { Artifact, LifecycleState } from './artifact.ts';
 import { refuse } from './problems.ts';
 
-/** The version and its app, as they were read. Neither needs to be there: an artifact may come first. */
+/** The version and its app, as they were read. Both may be missing: an artifact may be registered before its version. */
 export interface Bound {
   app?: App;
   version?: Version;
@@ -19,7 +19,7 @@ export function isBound({ version }: Bound, { id }: Pick<Artifact, 'id'>): boole
   return version?.artifacts.some((expected) => boundIdOf(version, expected) === id) ?? false;
 }
 
-/** A version never outranks its artifacts: as long as it needs this one, that stays. */
+/** Refuses a move that takes away an artifact its version still needs. */
 export function requireSpared(bound: Bound, artifact: Artifact, to: LifecycleState): void {
   const { version } = bound;
   if (!version || !isBound(bound, artifact) || suffices(version.status, to)) return;
@@ -29,7 +29,7 @@ export function requireSpared(bound: Bound, artifact: Artifact, to: LifecycleSta
 }
 
 function suffices(status: Status, to: LifecycleState): boolean {
-  // What runs of a deprecated version goes on, and may be started again.
+  // Instances of a deprecated version keep running, and may be restarted.
   if (status === 'deprecated') return to !== 'retired';
   const sufficient: readonly LifecycleState[] = isRank(status) ? SUFFICIENT[status] : [to];
   return sufficient.includes(to);
@@ -37,7 +37,7 @@ function suffices(status: Status, to: LifecycleState): boolean {
 
 const isRank = (status: Status): status is Rank => status in SUFFICIENT;
 
-/** The app with what its row says of the artifact's trust; nothing where that is said already, or need not be. */
+/** The app with the artifact's trust noted in its row; undefined if the row is up to date, or needs no note. */
 export function markTrust(bound: Bound, artifact: Artifact, now: Date): App | undefined {
   const { app, version } = bound;
   const entry = version && app?.versions[version.version];

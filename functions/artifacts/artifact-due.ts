@@ -7,20 +7,20 @@ import { aboutArtifact, type Artifact, ArtifactTold } from './artifact.ts';
 
 const DAY_SECONDS = 24 * 3600;
 
-/** A draft nobody took further is forgotten. */
+/** A draft that is not promoted in this time is removed. */
 export const DRAFT_SECONDS_MAX = 30 * DAY_SECONDS;
-/** Trust is looked at again this often, even where nothing is known to have changed. */
+/** Trust is verified again this often, even if nothing is known to have changed. */
 export const VERIFY_EVERY_SECONDS = DAY_SECONDS;
-/** What lost its trust may get it back: a policy is mended, a signature attached. */
+/** An artifact that lost its trust is tried sooner: a policy may be corrected, or a signature attached. */
 export const VERIFY_LOST_EVERY_SECONDS = 3600;
 
 /** The row beside an artifact that says when it is due. */
 export interface Due extends Pick<Artifact, 'lifecycle_state' | 'trust_state'> {
   artifact_id: ArtifactId;
   due_at: string;
-  /** By which state of policies and revocations it was judged last. */
+  /** The revision of policies and revocations it was last verified against. */
   trust_revision?: number;
-  /** When it was last tried in vain. */
+  /** When it was last tried without success. */
   tried_at?: string;
 }
 
@@ -32,7 +32,7 @@ export function dueAt(artifact: Artifact): string | undefined {
 /** What may be due. */
 export type DueTask = 'forget' | 'verify';
 
-/** What is to be done about an artifact now; both, where a draft turns out to be needed. */
+/** What is to be done about an artifact now; both, if a draft turns out to be in use. */
 export function dueTasks(artifact: Artifact, trustRevision: number, now: Date): DueTask[] {
   const isDue = (at: string | undefined): boolean => at !== undefined && new Date(at) <= now;
   const isStale = isWatched(artifact) && (artifact.verification?.trust_revision ?? 0) < trustRevision;
@@ -70,7 +70,7 @@ function verifyAt(artifact: Artifact): string | undefined {
   return valid_until < again ? valid_until : again;
 }
 
-/** A draft that was never verified is looked at when its team asks; what was revoked stays so. */
+/** A draft that was never verified waits for its team; a revoked artifact stays revoked. */
 function isWatched({
   lifecycle_state,
   trust_state,

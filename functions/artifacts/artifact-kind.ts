@@ -45,7 +45,7 @@ export async function findPromotableArtifactOf(projectId: ProjectId, id: Artifac
   return promotableArtifact(await findArtifactPromotionOf(projectId, id));
 }
 
-/** Only on its way out does it matter who uses it; until then nothing more is read. */
+/** Who uses the artifact matters only for its retirement, so only then more is read. */
 async function promotableArtifact(found: PromotedArtifact): Promise<Promotable> {
   const { artifact, promotion } = found;
   const isLeaving = artifact.lifecycle_state === 'deprecated';

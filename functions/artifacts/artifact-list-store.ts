@@ -9,7 +9,7 @@ import { Artifact } from './artifact.ts';
 import { artifactKey } from '../catalog/artifact-id.ts';
 import { projectArtifacts } from './keys.ts';
 
-/** As many as one request looks at to find those in the states asked for. */
+/** How many rows one request reads to find artifacts in the requested states. */
 const LOOKED_AT = 500;
 
 export interface ArtifactFilter {
@@ -25,8 +25,8 @@ const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const POSITION = new RegExp(`^[a-z0-9-]{2,40}#[ -~]{1,300}#[0-9TZ:.-]{24}#${ID}$`);
 
 /**
- * By app, version and age. App and version are in the key; for the rest more are looked at than are asked for, so that
- * a page is full unless few are alike.
+ * By app, version and age. App and version are in the key; for the other filters more rows are read than requested, so
+ * that a page is full unless few artifacts match.
  */
 export async function listArtifactsOf(
   projectId: ProjectId,

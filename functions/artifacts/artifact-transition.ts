@@ -1,7 +1,7 @@
 // Which state of an artifact may follow which, and what each move changes. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
-import { datesOf, obstacleTo, transitionEvent, type TransitionEvents } from '../promotion/status.ts';
+import { datesOf, obstacleTo, transitionEvents, transitionTo } from '../promotion/status.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { Time } from '../platform/name.ts';
 import {
@@ -19,7 +19,7 @@ import { refuse } from './problems.ts';
 export type ArtifactMove =
   { to: 'staged' | 'canary' | 'active' | 'retired' } | { to: 'deprecated'; graceSeconds: number };
 
-/** The artifact after the move, or the refusal of a move that is not drawn. */
+/** The artifact after the move, or a refusal if the lifecycle does not allow it. */
 export function moveArtifact(artifact: Artifact, move: ArtifactMove, now: Date): Artifact {
   requireFollowing(artifact, move.to);
   if (isForward(artifact, move.to)) requireTrusted(artifact);
@@ -32,7 +32,7 @@ function requireFollowing({ lifecycle_state }: Artifact, to: LifecycleState): vo
   if (detail) throw refuse('artifact.wrong_state', { detail });
 }
 
-/** Towards being used; what leads away from that is open to what lost its trust too. */
+/** Moves towards use need trust; moves away from it are open to an untrusted artifact too. */
 const isForward = ({ lifecycle_state }: Artifact, to: LifecycleState): boolean =>
   to === 'canary' || to === 'active' || (to === 'staged' && lifecycle_state === 'draft');
 
@@ -61,21 +61,7 @@ const Data = v.object({
 });
 type Data = v.InferOutput<typeof Data>;
 
-export const ArtifactStaged = event('apps.artifact.staged', 1, Data);
-export const ArtifactCanaryBegan = event('apps.artifact.canary_began', 1, Data);
-export const ArtifactActivated = event('apps.artifact.activated', 1, Data);
-export const ArtifactDeprecated = event('apps.artifact.deprecated', 1, Data);
-export const ArtifactRetired = event('apps.artifact.retired', 1, Data);
-export const ArtifactRolledBack = event('apps.artifact.rolled_back', 1, Data);
-
-const EVENTS: TransitionEvents<Data> = {
-  staged: ArtifactStaged,
-  canary: ArtifactCanaryBegan,
-  active: ArtifactActivated,
-  deprecated: ArtifactDeprecated,
-  retired: ArtifactRetired,
-  back: ArtifactRolledBack,
-};
+export const artifactTransitions = transitionEvents('apps.artifact', Data);
 
 export function ArtifactMoved(
   before: Artifact,
@@ -83,7 +69,7 @@ export function ArtifactMoved(
   more: Pick<Data, 'reason'> = {},
 ): DomainEvent {
   const { lifecycle_state, retire_after } = after;
-  const moved = transitionEvent(EVENTS, before.lifecycle_state, lifecycle_state);
+  const moved = artifactTransitions[transitionTo(before.lifecycle_state, lifecycle_state)];
   return moved({
     ...aboutArtifact(after),
     previous_state: before.lifecycle_state,

@@ -15,7 +15,7 @@ export function requireNotRevoked({ trust_state, revoked }: Artifact): void {
   });
 }
 
-/** Forward goes only what is trusted at that moment. */
+/** Only an artifact that is trusted now may be promoted. */
 export function requireTrusted(artifact: Artifact): void {
   requireNotRevoked(artifact);
   if (artifact.trust_state !== 'verified') throw untrusted(artifact.verification?.fault);

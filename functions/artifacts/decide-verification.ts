@@ -6,7 +6,7 @@ import { auditTrust, judged, TrustJudged } from './artifact-trust.ts';
 import { saveTrust } from './find-bound-version.ts';
 import type { Verification } from '../trust/verification.ts';
 
-/** What a look at an artifact's signature leads to, whoever looked: its trust, and what its app says of it. */
+/** What a verification changes, whoever asked for it: the artifact's trust, and the note in its app's row. */
 export function decideVerification(
   artifact: Artifact,
   bound: Bound,

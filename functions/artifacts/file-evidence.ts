@@ -10,7 +10,7 @@ const ATTACHMENT_BYTES_MAX = 1024 * 1024;
 const SIGNATURE_TYPE = 'application/jose+json';
 const PROVENANCE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 
-/** What lies beside a file, whichever of its versions it came with; the file itself is this version for ever. */
+/** The signatures and provenance stored next to a file, of any upload. The artifact is bound to one version of the file. */
 export async function findFileEvidence({ id, object }: Artifact): Promise<Evidence> {
   if (object === undefined) throw new Error(`The artifact ${id} is a file without an object.`);
   const { key, version_id } = object;
@@ -23,7 +23,7 @@ export async function findFileEvidence({ id, object }: Artifact): Promise<Eviden
   return { signatures, provenances };
 }
 
-/** The next build of the file is uploaded under the same names: what proves this one must not go with it. */
+/** The next build is uploaded under the same names: it must not replace the evidence of this one. */
 async function findAttachments(key: string, mediaType: string, storedAt: Date): Promise<Attachment[]> {
   const { files } = await listObjectVersions(key);
   const versions = chooseVersions(

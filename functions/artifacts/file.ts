@@ -9,7 +9,7 @@ import { refuse } from './problems.ts';
 /** The descriptor a file is signed under has this type, whatever is in it. */
 export const FILE_MEDIA_TYPE = 'application/octet-stream';
 
-/** What lies there for longer and is not registered is about to be removed. */
+/** A file that is not registered in this time is about to be removed. */
 export const REGISTER_WITHIN_SECONDS = 6 * 24 * 3600;
 
 /** As much as one upload can carry. */
@@ -42,7 +42,7 @@ export function requireFileSize(sizeBytes: number): void {
     throw refuse('artifact.unfit', { detail: `The file is larger than ${FILE_BYTES_MAX} bytes.` });
 }
 
-/** What lay there too long is about to be removed, as nobody wanted it. */
+/** A file that was not registered in time may be removed at any moment. */
 export function requireRecent(storedAt: Date, now: Date): void {
   if (now < secondsAfter(storedAt, REGISTER_WITHIN_SECONDS)) return;
   throw refuse('artifact.absent', {
@@ -66,8 +66,8 @@ export function requireSameDigest(found: string, asked: string): void {
 const VERSIONS_EACH_MAX = 10;
 
 /**
- * Of all that was ever uploaded beside a file: the newest, as signatures are renewed, and what came soonest before or
- * after the file itself, however much has come with others since. Newest first.
+ * Of all versions ever uploaded next to a file: the newest, because signatures are renewed, and those uploaded closest
+ * in time to the file itself. Newest first.
  */
 export function chooseVersions<T extends { storedAt: Date }>(versions: T[], fileStoredAt: Date): T[] {
   const distance = ({ storedAt }: T): number => Math.abs(storedAt.getTime() - fileStoredAt.getTime());

@@ -48,7 +48,7 @@ function requireAgreement(bound: Bound): Bound {
   return bound;
 }
 
-/** What is decided about an artifact counts on its version being what it was when it was read. */
+/** Makes a decision about an artifact fail if its version has changed since it was read. */
 export function holdVersion({ app_slug, app_version }: Artifact, { version }: Bound): Write {
   if (version) return requireStatus(version);
   const absent = { condition: 'attribute_not_exists(pk)' };
@@ -56,8 +56,8 @@ export function holdVersion({ app_slug, app_version }: Artifact, { version }: Bo
 }
 
 /**
- * What trust artifacts have lost or found again, their apps say in the same moment: launches ask only there. Where
- * there is nothing to say, their versions stay as they are for that moment.
+ * Notes lost or regained trust in the rows of the apps, in the same transaction: a launch reads only those rows. If
+ * nothing changes there, the versions must not change during the transaction either.
  */
 export function saveTrust(judged: { artifact: Artifact; bound: Bound }[], now: Date): Write[] {
   const apps = new Map<AppSlug, { before: App; after: App }>();

@@ -17,8 +17,8 @@ const Attached = v.object({
 });
 
 /**
- * What is attached to an image in the registry. Whatever is not what it should be, is not evidence; a registry that
- * does not answer is a reason to ask again, never one to judge.
+ * What is attached to an image in the registry. Anything malformed is not evidence. A registry that does not answer
+ * leads to a refusal that may be retried, never to a verdict.
  */
 export async function findImageEvidence({
   repository,

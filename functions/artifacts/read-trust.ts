@@ -7,8 +7,8 @@ import { POLICY_ROWS, REVOKED_ROWS, TRUST_PARTITION, trustHeadKey } from './keys
 const ROWS_MAX = 1 + TRUST_POLICIES_MAX + REVOKED_CERTIFICATES_MAX;
 
 /**
- * All that trust is judged by, in one request as long as a page of DynamoDB holds it. The head comes first, so what
- * changes while the rest is read is told under the number from before, and is judged again.
+ * Everything that trust is judged by, in one request if it fits a page of DynamoDB. The head with the revision is read
+ * first: a change during the read leaves the older revision, and artifacts are verified again.
  */
 export async function readTrust(): Promise<Trust> {
   const { items } = await queryAll({

@@ -47,7 +47,7 @@ export const registerArtifact = command(
     const named = nameArtifact(body, project);
     const { app, isRegistered } = await findPublication(named);
     requirePublisher(project, app);
-    // Told again when it is written; told now, it costs no look into the registry.
+    // The write checks this again; checking now saves a request to the registry.
     if (isRegistered)
       throw refuse('artifact.exists', { detail: `The artifact is registered as ${named.id}.` });
     const found =

@@ -21,7 +21,7 @@ const ContentRow = v.object({ artifact_ids: v.set(textOf<ArtifactId>()) });
 /** All artifacts of the same bytes in the project, the one asked for first, each with the version it is for. */
 export async function findSame(artifact: Artifact): Promise<Same[]> {
   const key = contentKey(artifact.digest, artifact.project_id);
-  // There is hardly ever another one: then this was all.
+  // There is rarely another artifact: then no further read is needed.
   const [content, ...bound] = await readItems([key, ...boundKeys(artifact)]);
   const { artifact_ids } = v.parse(ContentRow, content);
   const ids = [...artifact_ids].filter((id) => id !== artifact.id);
@@ -34,8 +34,8 @@ export async function findSame(artifact: Artifact): Promise<Same[]> {
 }
 
 /**
- * Takes their trust back, whatever else becomes of them at this moment: who read one of them before finds that it
- * has changed. The bytes are never registered again in the project, and no others of them have come since.
+ * Revokes them regardless of concurrent changes: a change based on an earlier read then fails. The same bytes can never
+ * be registered in the project again, and the condition proves that no registration of them was added since.
  */
 export function saveRevocation(revoked: Artifact[]): Write[] {
   const [first] = revoked;

@@ -10,13 +10,13 @@ import type { InstanceUse } from './usage.ts';
 
 export const RevokeArtifact = v.strictObject({
   reason: Reason,
-  /** Whether instances that run it are to be stopped; otherwise only nobody launches it any more. */
+  /** Whether running instances are stopped; otherwise only new launches are prevented. */
   stop_instances: v.optional(v.boolean(), false),
 });
 
 export const RevocationView = v.object({
   ...ArtifactView.entries,
-  /** The others of the same bytes in the project, which went with it. */
+  /** The other artifacts with the same bytes in the project, which were revoked with it. */
   revoked_with: v.array(textOf<ArtifactId>()),
 });
 
@@ -43,7 +43,7 @@ export const ArtifactRevoked = event(
   }),
 );
 
-/** What an instance is told, in its own project: who runs it has to do with the artifact's project only by this. */
+/** The event in the instance's own project, which may be another than the artifact's. */
 export function stopRequestedBy(
   { id, revoked }: Artifact,
   { org_id, project_id, ...instance }: InstanceUse,

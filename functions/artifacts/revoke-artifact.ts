@@ -34,7 +34,7 @@ export const revokeArtifact = command(
       also: isNews ? also : [],
       reason,
       writes: isNews ? [...saveRevocation(revoked), ...saveTrust(judged, now)] : [],
-      // Whoever left the instances alone may think again.
+      // A revocation without stopping may be repeated to stop the instances.
       events: isNews || stop_instances ? revoked.map((each) => ArtifactRevoked(each, stop_instances)) : [],
       reply: {
         ...viewArtifact(revoked[0] ?? artifact),

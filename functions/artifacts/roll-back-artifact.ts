@@ -21,7 +21,7 @@ export const rollBackArtifact = command(
   async (ctx, { params, body: { reason } }) => {
     const found = await findArtifactPromotionOf(projectOf(ctx).id, params.artifact_id);
     const { artifact, promotion } = found;
-    // From draft an artifact is staged too, but not by this.
+    // A move from draft to staged is valid too, but it is not a rollback.
     if (artifact.lifecycle_state !== 'canary') {
       throw refuse('artifact.wrong_state', {
         detail: `The artifact is ${artifact.lifecycle_state}; only an artifact in canary can be rolled back.`,

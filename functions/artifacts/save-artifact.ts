@@ -14,7 +14,7 @@ import { refuse } from './problems.ts';
 /** As many registrations of the same bytes in one project as one transaction can revoke together. */
 const SAME_MAX = 18;
 
-/** The artifact, and that its bytes are registered here: what is about to be removed from the store cannot be. */
+/** Adds the artifact and its content row. Fails while the repository is being cleaned. */
 export function insertArtifact(artifact: Artifact): Write[] {
   const { id, project_id, digest, repository, created_at } = artifact;
   return [
@@ -49,7 +49,7 @@ export function saveArtifact(before: Artifact, after: Artifact): Write[] {
   return [replace(rowOf(saved), { revision: before.revision }), ...saveDue(saved)];
 }
 
-/** The platform forgets a draft: the bytes are then nobody's, unless they are registered otherwise too. */
+/** Removes a draft. Its bytes may then be collected, unless another artifact has them. */
 export function removeArtifact({ id, project_id, digest, revision }: Artifact): Write[] {
   return [
     remove(artifactKey(id), { condition: 'revision = :before', values: { ':before': revision } }),

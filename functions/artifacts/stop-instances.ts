@@ -13,10 +13,10 @@ const PAGE = 500;
 const PAGES_MAX = 40;
 /** Each has three writes of its own, and a transaction has room for a hundred. */
 const TOGETHER_MAX = 30;
-/** What is left over is asked when the event comes again: it passes over those that were asked. */
+/** The rest follows when the event is delivered again: instances already asked are skipped. */
 const ASKED_MAX = 3000;
 
-/** Asks every instance that runs the bytes as this artifact to stop, whosever it is; each of them once. */
+/** Asks every instance that runs this artifact to stop, in any project, each of them once. */
 export async function stopInstances(ctx: Context, artifact: Artifact): Promise<void> {
   let asked = 0;
   let from: Record<string, unknown> | undefined;
@@ -36,7 +36,7 @@ export async function stopInstances(ctx: Context, artifact: Artifact): Promise<v
 const isToStop = (instance: InstanceUse, artifact: Artifact): boolean =>
   instance.stop_requested_at === undefined && runs(instance, artifact);
 
-/** Of one project each: its audit tells of its own. */
+/** Each group belongs to one project, because each project has its own audit log. */
 function groupsOf(instances: InstanceUse[]): InstanceUse[][] {
   return [...Map.groupBy(instances, ({ project_id }) => project_id).values()].flatMap((own) =>
     Array.from({ length: Math.ceil(own.length / TOGETHER_MAX) }, (_, index) =>
@@ -47,7 +47,7 @@ function groupsOf(instances: InstanceUse[]): InstanceUse[][] {
 
 async function askToStop(ctx: Context, artifact: Artifact, listed: InstanceUse[]): Promise<void> {
   await commitDecision(ctx, 'apps.instance.request_stop', async () => {
-    // Some may have ended meanwhile, or have been asked by the same revocation, told twice.
+    // Some may have ended since, or have been asked already if the event was delivered twice.
     const running = await findInstances(artifact.digest, listed);
     const toStop = running.filter((instance) => isToStop(instance, artifact));
     return decideStop(artifact, toStop, ctx.now());

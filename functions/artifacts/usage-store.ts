@@ -20,7 +20,7 @@ export async function findUses(digest: string): Promise<Uses> {
   });
   const of = (kind: string) => items.filter(({ sk }) => String(sk).startsWith(kind));
   return {
-    // The last one's row stays when it is forgotten.
+    // The row stays, empty, after its last artifact was removed.
     holders: of(PROJECT_ROWS)
       .map(parseHolder)
       .filter(({ artifact_ids }) => artifact_ids.length > 0),
@@ -74,7 +74,7 @@ export async function listInstances(
 
 const COUNTED_MAX = 5 * USES_MAX;
 
-/** How many instances of the app run the bytes. Where there are too many to look at, there is one. */
+/** How many instances of the app run the bytes; at least one if there are too many rows to read. */
 export async function countInstances({ digest, app_slug }: Artifact): Promise<number> {
   const { items, isTruncated } = await queryAll({
     condition: 'pk = :content AND begins_with(sk, :kind)',

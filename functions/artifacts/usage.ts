@@ -11,7 +11,7 @@ import { type Grant, judge } from '../platform/permissions.ts';
 import type { Artifact } from './artifact.ts';
 import { isBound } from './artifact-binding.ts';
 
-/** As many rows as are looked at for one answer; more are told to be there. */
+/** How many rows are read for one answer; the answer says if there are more. */
 export const USES_MAX = 1000;
 
 /** An instance that runs the bytes; it says so itself, as it starts. */
@@ -33,7 +33,7 @@ export interface ContentHolder {
   artifact_ids: ArtifactId[];
 }
 
-/** Everybody who has to do with the bytes, as far as was looked. */
+/** Every use of the bytes, as far as the rows were read. */
 export interface Uses {
   holders: ContentHolder[];
   instances: InstanceUse[];
@@ -58,13 +58,13 @@ const ProjectUse = v.object({
   instance_count: v.number(),
 });
 
-/** What others do is counted for those who may not know who they are. */
+/** Uses in other projects are only counted for callers who may not see those projects. */
 const used = {
   versions: v.array(VersionUse),
   projects: v.array(ProjectUse),
   instances: v.array(v.omit(InstanceUse, ['org_id'])),
   others: v.object({ project_count: v.number(), instance_count: v.number() }),
-  /** More than could be looked at; the counts are of what was. */
+  /** There were more rows than were read; the counts cover only those. */
   truncated: v.boolean(),
 };
 
@@ -88,7 +88,7 @@ export function versionsUsing(
     .map(({ app_slug, version, status }) => ({ app_slug, version, status }));
 }
 
-/** Of which projects the caller may know: of the one they ask in, or of all where they look after the platform. */
+/** The projects the caller may see: the one they ask in, or all for platform admins. */
 export function shownTo(grants: Grant[], projectId: ProjectId): (id: ProjectId) => boolean {
   const ofPlatform = judge(grants, 'apps.catalog.publish', {}) === 'allowed';
   return (id) => ofPlatform || id === projectId;

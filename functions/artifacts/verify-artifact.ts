@@ -36,7 +36,7 @@ export const verifyArtifact = command(
     return {
       ...decideVerification(artifact, bound, verification, now),
       reply: { ...viewArtifact(after) },
-      // What was found is kept, and blocks launches where the artifact was trusted before.
+      // The verdict is stored even if it is a refusal: it blocks launches of an artifact that was trusted before.
       ...(after.trust_state !== 'verified' && { refusal: untrusted(verification.fault) }),
     };
   },

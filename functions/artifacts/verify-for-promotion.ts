@@ -13,12 +13,12 @@ import { decideVerification } from './decide-verification.ts';
 import { examineArtifact } from './examine-artifact.ts';
 import { readTrust } from './read-trust.ts';
 
-/** The first gate. What it finds counts for the artifact as for the promotion, which ends where trust does. */
+/** The first gate. Its verdict is stored for the artifact and for the promotion, which fails if the artifact is untrusted. */
 export const handler = task(stepOf(artifactKind), async (ctx, { subject, operation_id }) => {
   let found: { fault?: Failure } | undefined;
   await commitDecision(ctx, 'artifacts.artifact.verify', async () => {
     const { artifact, promotion } = await findArtifactPromotion(subject.artifact_id);
-    // Of a promotion that is over, the next step says so.
+    // The promotion is over or has moved on; the next step reports that.
     if (promotion?.operation_id !== operation_id || promotion.step !== 'verifying') return undefined;
     found = refusedBefore(promotion);
     if (found) return undefined;
@@ -42,7 +42,7 @@ export const handler = task(stepOf(artifactKind), async (ctx, { subject, operati
   if (found) throw untrusted(found.fault);
 });
 
-/** Asked again, the step answers as it did: what it found is kept. */
+/** A repeated step gives the same answer: the verdict is stored. */
 function refusedBefore({ gates: { verification } }: Promotion): typeof verification {
   return verification?.verdict === 'refused' ? verification : undefined;
 }

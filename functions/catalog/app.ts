@@ -60,7 +60,7 @@ export const App = v.object({
 });
 export type App = v.InferOutput<typeof App>;
 
-/** As many as one row holds and one person oversees; retired ones do not count. */
+/** As many as fit into one row; retired versions do not count. */
 export const VERSIONS_MAX = 200;
 
 /** As many as a function keeps in its memory, all of them with their versions. */
@@ -89,7 +89,7 @@ const VersionLine = v.object({ version: textOf<VersionNumber>(), status: v.pickl
 
 export const AppView = v.object({
   ...v.omit(App, ['owner', 'versions', 'revision']).entries,
-  /** What is launched when nobody says otherwise. */
+  /** The version that is launched by default. */
   active_version: v.nullable(textOf<VersionNumber>()),
   /** Newest first; those for internal testing only for their publisher. */
   versions: v.array(VersionLine),

@@ -34,7 +34,7 @@ const Head = v.object({ revision: v.number() });
 export async function catalogAt(head: Record<string, unknown> | undefined): Promise<CachedCatalog> {
   const revision = head ? v.parse(Head, head).revision : 0;
   if (remembered?.revision === revision) return remembered.catalog;
-  // What changes while the rows are read is kept under the number from before, and is fetched again with the next.
+  // A change during the read leaves the older number in the cache, so the next request fetches again.
   const catalog = await readAllApps();
   remembered = { revision, catalog };
   return catalog;

@@ -10,7 +10,7 @@ import { type CachedCatalog, catalogAt } from './catalog-cache-store.ts';
 import { Entitlement, ENTITLEMENTS_MAX, type Says } from './entitlement.ts';
 import { appKey, catalogHeadKey, entitlementsKey } from './keys.ts';
 
-/** What a place says of its apps, by slug. */
+/** The entitlements of a place, by app slug. */
 export type Entitlements = Map<AppSlug, Entitlement>;
 
 interface Place {
@@ -21,7 +21,7 @@ interface Place {
 
 interface AppSays extends Says {
   app?: App;
-  /** Of how many apps the place says something. */
+  /** The number of apps with an entitlement. */
   count: number;
 }
 

@@ -23,7 +23,7 @@ const OperatingMode = v.picklist(OPERATING_MODES);
 const ControlPlaneScope = v.picklist(CONTROL_PLANE_SCOPES);
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COUNT_MAX));
 
-/** What is left out is not narrowed. A list says at least one thing: who wants to allow nothing disables the app. */
+/** An omitted member is no restriction. A list has at least one entry: to allow nothing, disable the app. */
 const PolicyOverrides = v.strictObject({
   allowed_operating_modes: v.optional(
     v.pipe(v.array(OperatingMode), v.minLength(1), v.maxLength(OPERATING_MODES.length)),
@@ -80,7 +80,7 @@ export const EntitlementView = v.object({
   app_slug: AppSlug,
   enabled: v.boolean(),
   policy_overrides: PolicyOverrides,
-  /** What counts: of the app, the organisation and the project, what all allow. */
+  /** The effective entitlement: what the app, the organisation and the project all allow. */
   effective: Effective,
   source: v.picklist(['project', 'org']),
   /** Of what the place itself says; 0 where it only inherits. */
@@ -108,7 +108,7 @@ export function offerTo<A extends Offer & Pick<App, 'owner'>>(
   return seen.length === 0 ? undefined : { ...app, versions: Object.fromEntries(seen) };
 }
 
-/** The narrower of both says in everything: an organisation that narrows later is obeyed at once. */
+/** The narrower of both counts for each member: an organisation that narrows later takes effect immediately. */
 export function effectiveOf(offer: Offer | undefined, { org, own }: Says): Effective {
   const said = [org, own].filter((each) => each !== undefined);
   const policies = said.map(({ policy_overrides }) => policy_overrides);
@@ -178,7 +178,7 @@ const withoutRepeats = (versions: VersionNumber[]): VersionNumber[] => [
 const OVERRIDES = '/policy_overrides';
 const NAMED_MAX = 10;
 
-/** Overrides that leave nothing of the app are a slip: it would be enabled and never launch. */
+/** Overrides that exclude everything the app offers are a mistake: it would be enabled but never launchable. */
 export function requireSomethingLeft(offer: Offer, { policy_overrides = {} }: PutEntitlement): void {
   const { allowed_operating_modes, allowed_control_plane_scopes, version_pins } = policy_overrides;
   const versions = Object.keys(offer.versions).sort((a, b) => compareVersions(b, a));
@@ -268,7 +268,7 @@ export function requireRoom(before: Entitlement | undefined, count: number): voi
   if (!before && count >= ENTITLEMENTS_MAX) throw refuse('entitlement.too_many');
 }
 
-/** What counts in a place; nothing where nobody there has said anything. */
+/** The effective entitlement of a place; undefined if neither it nor its organisation has one. */
 export function viewEntitlement(
   slug: AppSlug,
   offer: Offer | undefined,
@@ -283,7 +283,7 @@ export function viewEntitlement(
     policy_overrides,
     effective: effectiveOf(offer, says),
     source: says.own ? 'project' : 'org',
-    // Who inherits says nothing yet: that is what they may ask to be the first to change.
+    // An inherited entitlement has version 0: If-Match with 0 makes the first own entry.
     version: says.own?.version ?? 0,
     updated_at,
     updated_by,

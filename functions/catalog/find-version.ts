@@ -10,7 +10,7 @@ import { appKey, manifestKey, versionKey } from './keys.ts';
 import { refuse } from './problems.ts';
 import { Version } from './version.ts';
 
-/** A manifest as it is kept; what is in it, the domain of manifests knows. */
+/** A manifest as it is stored; only the manifests domain knows its content. */
 export type ManifestRow = object;
 
 export async function findApp(slug: AppSlug): Promise<App | undefined> {

@@ -17,7 +17,7 @@ export const getPromotion = query(
   },
   async (ctx, { params }) => {
     const { version, promotion, instance_count } = await findReleaseAtOnce(params);
-    // Whether there is such a version is nothing to anybody else.
+    // Other callers must not learn whether the version exists.
     if (!version || !promotion || !isPublisher(ctx.grants, version)) throw refuse('promotion.unknown');
     const ofPlatform = judge(ctx.grants, 'apps.catalog.publish', {}) === 'allowed';
     return viewPromotion(

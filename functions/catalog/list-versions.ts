@@ -20,7 +20,7 @@ export const listVersions = query(
       (version) => isVisible(version, isPublisher(ctx.grants, version)),
       page,
     );
-    // An app has a version from its first moment on: where none is to be seen, there is none for the caller.
+    // Every app has a version: if the caller can see none, the app is unknown to them.
     if (items.length === 0 && next_cursor === null && page.cursor === undefined) throw refuse('app.unknown');
     return { items: items.map(viewVersion), next_cursor };
   },

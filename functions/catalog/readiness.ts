@@ -17,7 +17,7 @@ export const ArtifactState = v.object({
 });
 export type ArtifactState = v.InferOutput<typeof ArtifactState>;
 
-/** How far an artifact must have come for a version to get there. Further back it needs nothing. */
+/** The artifact states that allow a version to reach each status. Other statuses need nothing. */
 export const SUFFICIENT = {
   staged: ['staged', 'canary', 'active'],
   canary: ['canary', 'active'],
@@ -26,7 +26,7 @@ export const SUFFICIENT = {
 
 export type Rank = keyof typeof SUFFICIENT;
 
-/** Under which id an artifact a version expects is registered; nothing before a digest binds it. */
+/** The id under which an expected artifact is registered; undefined until the manifest names its digest. */
 export function boundIdOf(
   { version }: Pick<Version, 'version'>,
   { name, variant, repository, digest }: ExpectedArtifact,
@@ -71,7 +71,7 @@ function shortcomingOf(
   return undefined;
 }
 
-/** What is said where nothing more is known than that it is not as it must be. */
+/** The message of a failed write condition, which does not tell what exactly is missing. */
 export function describeUnready(artifact: ExpectedArtifact, to: Rank): string {
   return `${nameArtifact(artifact)} must be registered with its digest, verified, and at least ${to}.`;
 }

@@ -69,7 +69,7 @@ export async function findArtifactsOf(
   };
 }
 
-/** Holds the artifacts to it at the moment of writing: none may be taken back while the version moves on. */
+/** Checks the artifacts in the same transaction: none may be withdrawn while the version moves on. */
 export function requireArtifacts(version: Version, to: Rank): Write[] {
   return version.artifacts.flatMap((artifact) => {
     const id = boundIdOf(version, artifact);

@@ -18,7 +18,7 @@ export const rollBackVersion = command(
   },
   async (ctx, { params, body }) => {
     const release = await findRelease(params);
-    // From draft a version is staged too, but not by this.
+    // A move from draft to staged is valid too, but it is not a rollback.
     if (release.version.status !== 'canary') {
       throw refuse('version.wrong_status', {
         detail: `The version is ${release.version.status}; only a version in canary can be rolled back.`,

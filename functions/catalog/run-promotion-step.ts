@@ -24,7 +24,7 @@ async function requestSmoke(ctx: Context, { subject, operation_id, task_token }:
     const { promotion, place } = await versionKind.find(subject as VersionSubject);
     if (promotion?.operation_id !== operation_id || promotion.status !== 'running')
       throw refuse('promotion.not_waiting');
-    // Asked before: nobody needs to hear of it again.
+    // The smoke run was already requested: no second event is needed.
     if (promotion.step !== 'checking') return undefined;
     const waiting = awaitSmoke(promotion, task_token, ctx.now());
     return {
@@ -36,8 +36,8 @@ async function requestSmoke(ctx: Context, { subject, operation_id, task_token }:
       events: [SmokeRequested(waiting)],
     };
   });
-  // A workflow that asks again does so with another token, and the one before is good for nothing any more. A call
-  // that comes late finds the promotion gone on, and leaves it there.
+  // A repeated request has a new token and makes the old one useless. A late call finds that the promotion has moved
+  // on, and changes nothing.
   await keepPromotion(subject, (promotion) =>
     promotion.operation_id === operation_id &&
     (promotion.step === 'awaiting_smoke' || promotion.step === 'smoke_answered') &&

@@ -7,7 +7,7 @@ import { appKey, catalogHeadKey, versionCounterKey, versionKey } from './keys.ts
 import { refuse } from './problems.ts';
 import type { Version } from './version.ts';
 
-/** Puts the app's row in place of the one that was read, or of none; whoever remembers the catalogue will know. */
+/** Replaces the app's row, or adds it, and raises the revision that invalidates catalogue caches. */
 export function saveApp(before: App | undefined, after: App): Write[] {
   return [putApp(before, after), before ? countChange() : countApp()];
 }

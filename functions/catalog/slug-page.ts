@@ -4,8 +4,8 @@ import type { PageAsked } from '../platform/data/rows.ts';
 const SLUG = /^[a-z0-9-]{2,40}$/;
 
 /**
- * A page of what is remembered, by slug: of the items after the cursor those that are shown, and no more of them
- * than the page and whether another follows take.
+ * A page of cached items, by slug: the visible items after the cursor, up to one more than the page to know whether
+ * another page follows.
  */
 export function pageBySlug<T, V>(
   sorted: Iterable<T>,

@@ -8,8 +8,8 @@ import {
   obstacleTo,
   type Status,
   STATUSES,
-  transitionEvent,
-  type TransitionEvents,
+  transitionEvents,
+  transitionTo,
 } from '../promotion/status.ts';
 import { type DomainEvent, event } from '../platform/events.ts';
 import { AppSlug, Time } from '../platform/name.ts';
@@ -22,7 +22,7 @@ import { refuse } from './problems.ts';
 export type VersionMove =
   | { to: 'staged' }
   | { to: 'canary'; audience: CanaryAudience }
-  /** The version that was active until now goes with it: there is never more than one. */
+  /** The version that was active until now, which is deprecated: at most one version is active. */
   | { to: 'active'; supersedes?: Version }
   | { to: 'deprecated'; graceSeconds: number }
   | { to: 'retired' };
@@ -40,7 +40,7 @@ export interface Moved extends Pick<Release, 'app' | 'version'> {
   superseded?: { before: Version; after: Version };
 }
 
-/** The app and the version after the move, or the refusal of a move that is not drawn. */
+/** The app and the version after the move, or a refusal if the status does not allow it. */
 export function moveVersion({ app, version, instance_count }: Release, move: VersionMove, now: Date): Moved {
   requireFollowing(version, move.to);
   if (move.to === 'retired') requireRetirable(version, instance_count, now);
@@ -62,7 +62,7 @@ function requireFollowing({ status }: Version, to: Status): void {
   if (detail) throw refuse('version.wrong_status', { detail });
 }
 
-/** Nobody may lose what they run: a version goes only after its grace period and its last instance. */
+/** A version is retired only after its grace period and its last instance, so that nobody loses what they run. */
 function requireRetirable({ retire_after }: Version, instances: number, now: Date): void {
   requireUnused(instances);
   if (retire_after !== undefined && now < new Date(retire_after)) {
@@ -120,21 +120,7 @@ const Data = v.object({
 });
 type Data = v.InferOutput<typeof Data>;
 
-export const VersionStaged = event('apps.version.staged', 1, Data);
-export const VersionCanaryBegan = event('apps.version.canary_began', 1, Data);
-export const VersionActivated = event('apps.version.activated', 1, Data);
-export const VersionDeprecated = event('apps.version.deprecated', 1, Data);
-export const VersionRetired = event('apps.version.retired', 1, Data);
-export const VersionRolledBack = event('apps.version.rolled_back', 1, Data);
-
-const EVENTS: TransitionEvents<Data> = {
-  staged: VersionStaged,
-  canary: VersionCanaryBegan,
-  active: VersionActivated,
-  deprecated: VersionDeprecated,
-  retired: VersionRetired,
-  back: VersionRolledBack,
-};
+export const versionTransitions = transitionEvents('apps.version', Data);
 
 export function VersionMoved(
   before: Version,
@@ -142,7 +128,7 @@ export function VersionMoved(
   more: Pick<Data, 'superseded_by' | 'reason'> = {},
 ): DomainEvent {
   const { app_slug, version, status, retire_after } = after;
-  const moved = transitionEvent(EVENTS, before.status, status);
+  const moved = versionTransitions[transitionTo(before.status, status)];
   return moved({
     app_slug,
     app_version: version,

@@ -67,7 +67,7 @@ export function promotableVersion(release: Release): Promotable {
   };
 }
 
-/** What holds of its artifacts is a condition only: they need not be read. */
+/** The artifacts are checked by a write condition, so they need not be read. */
 function holdArtifacts({ version, instance_count }: Release, planned: Promotion): Write[] {
   const rank = firstRankOf(planned);
   if (!rank) {

@@ -10,8 +10,8 @@ import { Version } from './version.ts';
 const POSITION = new RegExp(`^${VERSION_ROWS}\\d{9}(?:\\.\\d{9}){3}-[~ 0-9A-Za-z-]{1,200}$`);
 
 /**
- * An app's versions of which the caller may see, newest first. More are looked at than are asked for: then a page is
- * full, and its end says nothing of versions that were left out of it.
+ * The versions of an app that the caller may see, newest first. More rows are read than requested, so that a page is
+ * full and does not reveal how many versions are hidden.
  */
 export async function listVersionsOf(
   slug: AppSlug,

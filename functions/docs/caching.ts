@@ -1,2 +1,2 @@
-/** What documents say is the same for everybody and changes with a deployment only. */
+/** Documents are the same for everyone and change only with a deployment. */
 export const CACHED = { 'cache-control': 'public, max-age=300' };

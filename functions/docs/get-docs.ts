@@ -10,7 +10,7 @@ const styleHash = createHash('sha256').update(STYLE).digest('base64');
 
 const HEADERS = {
   ...CACHED,
-  // The page is text and one style sheet; nothing it might be made to hold could run or load anything.
+  // The page is text and one style sheet: even injected markup could not run or load anything.
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'referrer-policy': 'no-referrer',
 };

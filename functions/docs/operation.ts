@@ -55,7 +55,7 @@ function renderParameters(document: OpenapiDocument, { parameters }: Operation):
 function renderBody(document: OpenapiDocument, { requestBody }: Operation): Markup | undefined {
   const [media] = Object.values(requestBody?.content ?? {});
   if (!requestBody || !media) return undefined;
-  // Whatever it is sent as, it says the same.
+  // All media types have the same schema.
   const note = Object.keys(requestBody.content).join(' or ') + (requestBody.required ? '' : '; optional');
   const known = resolve<Schema>(document, media.schema);
   const alternatives = (known.anyOf ?? [known]).map((each, index) => renderSent(document, each, index > 0));
@@ -73,7 +73,7 @@ function renderSent(document: OpenapiDocument, schema: Schema, isAlternative: bo
   }));
   const known = resolve<Schema>(document, schema);
   const rules = rulesOf(known).join('; ');
-  // What is no object here is described elsewhere, and says where.
+  // A schema that is not an object has a description that says where its format is documented.
   const members = rows.length > 0 ? renderTable('Member', rows) : html`<p>${known.description}</p>`;
   return html`${isAlternative && html`<p>or</p>`} ${members}
   ${rules !== '' && html`<p class="note">${rules}</p>`}`;
@@ -92,7 +92,7 @@ function renderSuccess(document: OpenapiDocument, status: string, answer: Answer
     (name, index) => html`${index > 0 && ', '}<code>${name}</code>`,
   );
   const [[media, content] = []] = Object.entries(answer.content ?? {});
-  // Of an answer one wants to know what it is, not what would have been refused.
+  // For an answer only the possible values matter, not the validation rules.
   const rows = (content ? fieldsOf(document, content.schema) : []).map((field) => ({
     name: field.path,
     mark: !field.isRequired && 'not always present',

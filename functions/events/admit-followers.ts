@@ -25,8 +25,8 @@ const ServiceAccount = v.object({
 });
 
 /**
- * Those followers who may still read the events of the place. A connection outlives the token it was opened with by
- * hours; what was taken from its holder meanwhile must bite here within the same few seconds as everywhere.
+ * The followers who may still read the events of the place. A connection outlives its token by hours, so permissions
+ * are checked again here; a removed permission takes effect within seconds, as everywhere.
  */
 export async function admitFollowers(followers: Follower[], place: Place, now: Clock): Promise<Follower[]> {
   const holders = followers.flatMap(({ holder }) => (holder && !holder.everywhere ? [holder] : []));

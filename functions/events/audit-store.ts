@@ -11,7 +11,7 @@ const LOOKED_AT_MAX = 500;
 
 export interface AuditPart {
   rows: AuditView[];
-  /** The row to go on before; nothing when the partition holds no more. */
+  /** The row before which the next page begins; undefined at the end of the partition. */
   next?: string;
 }
 

@@ -88,7 +88,7 @@ export const ROW_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const MONTHS_BACK_MAX = 24;
 
-/** A month, and the row in it to go on before. */
+/** A month, and the row before which the next page begins. */
 export interface MonthPosition {
   month: string;
   before?: string;
@@ -110,7 +110,7 @@ export function latestMonth({ to }: AuditFilter, now: Date): string {
   return monthOf(to && to < now ? to : now);
 }
 
-/** The month before, unless the span asked for, or what is looked back upon, begins later. */
+/** The month before, unless it is earlier than the requested time or than the oldest month that is searched. */
 export function monthBefore(month: string, { from }: AuditFilter, now: Date): string | undefined {
   const [year = 0, number = 1] = month.split('-').map(Number);
   const earlier = monthOf(new Date(Date.UTC(year, number - 2)));

@@ -24,7 +24,7 @@ export function insertTicket({ secret, topic, holder, expiresAt }: Ticket): Writ
   return putNew({ ...ticketKey(sha256(secret)), topic, holder, expires_at: epochSeconds(expiresAt) });
 }
 
-/** What the ticket lets follow, to the first who asks; the ticket is gone by that. */
+/** Redeems a ticket: the first caller gets what it allows, and the ticket is deleted. */
 export async function redeemTicket(secret: string, now: Date): Promise<Admission | undefined> {
   const ticket = await takeItem(ticketKey(sha256(secret)), {
     condition: 'expires_at > :now',
@@ -64,8 +64,8 @@ export async function subscribe(
 }
 
 /**
- * Whoever follows a topic now. Read consistently: who subscribed before something happened must hear of it. DynamoDB
- * removes expired items when it gets to it, so they are passed over here.
+ * The followers of a topic. Read consistently: a client that subscribed before an event must receive it. DynamoDB
+ * deletes expired items late, so they are skipped here.
  */
 export async function followersOf(topic: string, now: Date): Promise<Follower[]> {
   const { items } = await queryAll({
@@ -80,7 +80,7 @@ export async function followersOf(topic: string, now: Date): Promise<Follower[]>
     .map((each) => ({ ...admissionOf(each), connectionId: each.connection_id }));
 }
 
-/** Nothing more is told to the connection, until it subscribes again. */
+/** The connection receives nothing more until it subscribes again. */
 export async function dropSubscription({ connectionId, topic }: Follower): Promise<void> {
   await takeItem(subscriptionKey(topic, connectionId));
 }

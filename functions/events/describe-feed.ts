@@ -3,8 +3,8 @@ import { cursorAt } from './feed.ts';
 import { findHead } from './feed-store.ts';
 
 /**
- * Where the feed stands, for whoever begins to follow it: what comes after this number will be pushed, what they have
- * not seen up to it they read, from a cursor of their own or from here on.
+ * The current position of the feed, for a new follower: later events are pushed. Earlier events that the follower has
+ * not seen can be read from its own cursor.
  */
 export async function describeFeed(place: PlaceId): Promise<Record<string, unknown>> {
   const position = await findHead(place);

@@ -4,13 +4,13 @@ import { dispatch } from './dispatch-to-domains.ts';
 import { eventIdOf, pointerOf } from './stream-record.ts';
 
 /**
- * Tells the domains that react to events where these lie, and nothing else: starting a workflow waits neither for the
- * feed nor for sockets nor for the bus. A batch that fails comes again whole; a domain told twice does it once.
+ * Sends pointers to events to the domains that react to them, and does nothing else: starting a workflow must not wait
+ * for the feed, the sockets or the bus. A failed batch is delivered again as a whole; reactions are idempotent.
  */
 export const handler = streamConsumer(async (ctx, records) => {
   const pointers = records.flatMap((record) => {
     const pointer = pointerOf(record);
-    // The relay sets such a row aside and a person hears of it.
+    // The relay sets this row aside, which raises an alarm.
     if (!pointer) ctx.log.error('An outbox row is not a valid event.', { event_id: eventIdOf(record) });
     return pointer ? [pointer] : [];
   });

@@ -10,7 +10,7 @@ import { refuse } from './problems.ts';
 const KEPT_SECONDS = 8 * 24 * 3600;
 const TOGETHER_MAX = 25;
 
-/** The proof that who reacts to these events was told of them. */
+/** Records that the reacting domains were notified of these events. */
 export async function markDispatched(eventIds: EventId[], now: Date): Promise<void> {
   const table = controlTable();
   const expires_at = epochSeconds(secondsAfter(now, KEPT_SECONDS));

@@ -19,7 +19,7 @@ function reactionQueues(): ReactionQueue[] {
 export const isReactedTo = (type: string): boolean =>
   reactionQueues().some(({ types }) => types.includes(type));
 
-/** Points each domain that reacts to the events, then writes down that it was told. */
+/** Sends each reacting domain pointers to its events, then records that it was notified. */
 export async function dispatch(pointers: Pointer[], now: Date): Promise<void> {
   await Promise.all(
     reactionQueues().map(({ url, types }) =>

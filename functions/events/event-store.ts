@@ -11,7 +11,7 @@ const SEQUENCE_MAX = 999_999_999_999_999;
 
 const Row = v.object({ ...FeedEvent.entries, expires_at: v.number() });
 
-/** The next events of a project's feed. Read consistently: what is passed over is never asked for again. */
+/** The next events of a project's feed. Read consistently: an event missed here would never be read again. */
 export async function readFeed(
   projectId: ProjectId,
   after: number,

@@ -29,7 +29,7 @@ export const EventPage = v.object({
 });
 export type EventPage = v.InferOutput<typeof EventPage>;
 
-/** Who has seen nothing new goes on from where they were. */
+/** Without new events the cursor stays the same. */
 export function pageOfEvents(items: EventView[], after: number): EventPage {
   return { items, next_cursor: cursorAt(items.at(-1)?.sequence ?? after) };
 }

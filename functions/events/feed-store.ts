@@ -17,7 +17,7 @@ const Head = v.object({ sequence: v.number(), relayed: v.optional(v.number()) })
 
 type Row = Record<string, unknown> | undefined;
 
-/** The end of a feed, and how far it has been put on the bus. One that does not say so is older than that question. */
+/** The end of a feed, and how far it has been put on the bus. Old rows lack the latter. */
 export function headOf(item: Row): { sequence: number; relayed: number } {
   const { sequence, relayed = sequence } = v.parse(Head, item ?? { sequence: 0 });
   return { sequence, relayed };
@@ -37,7 +37,7 @@ export interface OnFeed {
 
 /**
  * Puts events of the outbox on the feed of their place. An event that has a number keeps it: the number, the event
- * and the feed's new end are written together, so whoever comes second, or again, finds them there.
+ * and the feed's new end are one transaction, so a concurrent or repeated call finds them.
  */
 export async function putOnFeed(place: PlaceId, eventIds: EventId[], now: () => Date): Promise<OnFeed> {
   for (let attempts = 1; ; attempts += 1) {
@@ -83,7 +83,7 @@ export async function readBetween(
   return items.map((item) => v.parse(FeedEvent, item));
 }
 
-/** Says that everything up to this number was put on the bus. Never back: two may relay a place at once. */
+/** Records that everything up to this number was put on the bus. It only grows: two relays may run at once. */
 export async function markRelayed(place: PlaceId, sequence: number): Promise<void> {
   await updateItem(feedHeadKey(place), {
     update: 'SET relayed = :sequence',
@@ -114,7 +114,7 @@ async function readPlace(place: PlaceId, eventIds: EventId[]): Promise<Read> {
     const row = rows[index];
     const sequence = numberOf(rows[eventIds.length + index]);
     if (sequence !== undefined) read.numbered.set(id, sequence);
-    // One that has expired was given up long ago.
+    // An expired event was given up long ago.
     if (!row) continue;
     const { success, output } = v.safeParse(OutboxRow, row);
     if (success) read.events.push(output.event);
@@ -124,7 +124,7 @@ async function readPlace(place: PlaceId, eventIds: EventId[]): Promise<Read> {
 }
 
 function moveHead(place: PlaceId, from: number, to: number): Write {
-  // A feed begins with nothing relayed, which is not the same as not saying so.
+  // A new feed has relayed = 0, unlike an old row without the attribute.
   const isNew = from === 0;
   return update(feedHeadKey(place), {
     update: isNew ? 'SET #sequence = :to, relayed = :from' : 'SET #sequence = :to',

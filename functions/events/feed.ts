@@ -20,8 +20,8 @@ export function feedExpiry(now: Date): number {
 }
 
 /**
- * The stream keeps the order in which changes were made, but not the order of what one change said at once: that
- * is in the ids, which one process made one after the other.
+ * The stream keeps the order of changes, but not the order of the events of one change: that is in their ids, which
+ * one process created one after the other.
  */
 export function inOrderSaid<T extends PlatformEvent>(events: T[]): T[] {
   const changes = Map.groupBy(events, (event) => `${event.correlation_id} ${event.occurred_at}`);
@@ -50,13 +50,13 @@ export function sequenceAt(cursor: string | undefined): number {
   return Number(decodeCursor(cursor, POSITION) ?? 0);
 }
 
-/** How long a change that was made whole may still be seen in part. */
+/** How long a committed transaction may be visible only in part. */
 const SETTLING_SECONDS = 10;
 
 /**
- * Of what a read of the feed found after a number, that which is sure to have nothing missing before it. A read may
- * see the later of two events that were put there together and not yet the earlier; who went on from there would
- * never hear of it. What is missing before an older event has left the feed by age.
+ * The events after a number that have no gap before them. A read may see the later of two events that were written
+ * together before the earlier one; a reader who continued from there would miss it. A gap before an older event only
+ * means that the missing event has expired.
  */
 export function settled<T extends { sequence: number; expires_at: number }>(
   found: T[],

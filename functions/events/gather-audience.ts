@@ -10,9 +10,9 @@ export interface Audience {
 }
 
 /**
- * Whoever may no longer hear what is said about the topic is shown out first. One listener's trouble is theirs
- * alone: who cannot be told is told nothing more, finds the gap when they subscribe again, and reads what they
- * missed. Otherwise anybody could hold up the news for everybody.
+ * Connections that may no longer follow the topic are dropped first. A connection that cannot be reached gets nothing
+ * more: the client sees the gap when it subscribes again, and reads what it missed. Otherwise one client could delay
+ * the events for all others.
  */
 export async function gatherAudience(
   ctx: Pick<Context, 'log' | 'now'>,

@@ -18,7 +18,7 @@ const OUTBOX = outboxKey('', '').pk;
 /** The place whose outbox a partition is. */
 export const placeOfOutbox = (partition: string): PlaceId => partition.slice(OUTBOX.length);
 
-/** Says that an event has its number, and which. */
+/** The number of an event on its feed. */
 export const numberedKey = (place: PlaceId, eventId: EventId): Key => ({
   pk: feedPartition(place),
   sk: `ID#${eventId}`,
@@ -26,7 +26,7 @@ export const numberedKey = (place: PlaceId, eventId: EventId): Key => ({
 
 export const DISPATCHED_PARTITIONS = 'DISPATCHED#*';
 
-/** Says that who reacts to an event was told of it. */
+/** Marks an event whose reacting domains were notified. */
 export const dispatchedKey = (eventId: EventId): Key => ({ pk: `DISPATCHED#${eventId}`, sk: 'DISPATCHED' });
 
 export const SWEEP_PARTITION = 'OUTBOX_SWEEP';

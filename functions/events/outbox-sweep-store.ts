@@ -10,7 +10,7 @@ import { dispatchedKey, numberedKey, placeOfOutbox, sweptKey } from './keys.ts';
 import { headOf, numberOf } from './feed-store.ts';
 import type { Swept } from './outbox-sweep.ts';
 
-/** Three proofs are asked for each, and one request takes a hundred keys. */
+/** Three items are read for each row, and one request takes a hundred keys. */
 const PAGE = 33;
 
 const Marker = v.object({ swept_to: v.string() });

@@ -4,10 +4,10 @@ import { secondsAfter } from '../platform/clock.ts';
 import type { Pointer } from '../platform/data/outbox.ts';
 import type { EventId, PlaceId } from '../platform/ids.ts';
 
-/** Time enough for relay and dispatcher, busy as they may be. What is older has been missed. */
+/** Time enough for relay and dispatcher, even under load. Older rows were missed. */
 const GRACE_SECONDS = 15 * 60;
 
-/** A row of the outbox, and what is known of what became of it. */
+/** A row of the outbox, and whether it was dispatched and relayed. */
 export interface Swept {
   place: PlaceId;
   event_id: EventId;

@@ -3,7 +3,7 @@ import { isNamed } from '../platform/aws-errors.ts';
 import { socketPosts } from '../platform/clients.ts';
 import type { ConnectionId } from '../platform/ids.ts';
 
-/** `gone`: the other side has closed, and nothing sent there will ever arrive. */
+/** `gone`: the client has closed the connection. */
 export async function post(connectionId: ConnectionId, message: unknown): Promise<'delivered' | 'gone'> {
   try {
     await socketPosts().send(

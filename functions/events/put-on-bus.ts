@@ -10,19 +10,19 @@ const SOURCE = 'gpuaas';
 const ENTRIES_MAX = 10;
 /** EventBridge takes 256 kB in one request, and counts more than the text. */
 const CHARACTERS_MAX = 200 * 1024;
-/** What the bus says of an entry that it may take another time. */
+/** Error codes of an entry that may succeed later. */
 const FOR_NOW = /Throttl|Internal|Unavailable|Timeout/i;
 
 export interface OnBus {
-  /** The last that the bus is done with, in order. */
+  /** The last event the bus accepted or rejected, in order. */
   reached?: FeedEvent;
-  /** Those it will never take. */
+  /** Events the bus rejects for good. */
   refused: FeedEvent[];
-  /** Why it does not take the rest for now. */
+  /** Why the rest has to wait. */
   outage?: unknown;
 }
 
-/** A bus that did not answer is left alone for a moment: feeds must not wait for it with every batch. */
+/** After an outage the bus is not called for a moment: feeds must not wait for it with every batch. */
 const REST_SECONDS = 5;
 let restsUntil = new Date(0);
 

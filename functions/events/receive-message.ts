@@ -30,7 +30,7 @@ async function replyTo(ctx: Context, connectionId: ConnectionId, body: unknown):
   parse(Message, body, (more) => refuse('message.invalid', more));
   const admission = await findConnection(connectionId, ctx.now());
   if (!admission) throw refuse('connection.unknown');
-  // Subscribe, then read: a change in between is told twice rather than never.
+  // Subscribe, then read: an event in between is delivered twice rather than never.
   await subscribe(connectionId, admission, ctx.now());
   return { type: 'subscribed', ...(await describeFeed(placeOfTopic(admission.topic))) };
 }

@@ -5,8 +5,8 @@ import { relayOrSetAside } from './relay-or-set-aside.ts';
 import { eventIdOf, placeOf, sequenceNumberOf } from './stream-record.ts';
 
 /**
- * Publishes what was committed to the outbox. Places do not wait for each other. The record says no more than where a
- * row is: the rows are read again. While something is away, the stream comes back to the first event that is left.
+ * Publishes the events committed to the outbox. Places do not wait for each other. A stream record only points to a
+ * row; the rows are read again. During an outage the stream returns to the first event that was not relayed.
  */
 export const handler = streamConsumer(async (ctx, records) => {
   const left = await Promise.all(

@@ -6,8 +6,8 @@ import { type Relayed, relayPlace } from './relay-place.ts';
 import { sendAll } from './send-all.ts';
 
 /**
- * Relays events of one place. What fails by itself is set aside, so that it holds up neither its place nor the others;
- * an outage is the caller's to wait for.
+ * Relays events of one place. Events that fail on their own are set aside, so that they delay no others; an outage is
+ * thrown, and the caller waits.
  */
 export async function relayOrSetAside(ctx: Context, place: PlaceId, eventIds: EventId[]): Promise<Relayed> {
   const relayed = await relayPlace(ctx, place, eventIds).catch((error: unknown): Relayed => {
@@ -19,7 +19,7 @@ export async function relayOrSetAside(ctx: Context, place: PlaceId, eventIds: Ev
   return relayed;
 }
 
-/** They go to the relay's own queue, each by itself, and from there to a person. */
+/** They go to the relay's own queue, one message each; if they fail again, a person looks at them. */
 async function setAside(ctx: Context, place: PlaceId, eventIds: EventId[]): Promise<void> {
   const found = { correlation_id: ctx.correlationId, traceparent: ctx.traceparent };
   await sendAll(

@@ -8,7 +8,7 @@ import { eventTopic } from './keys.ts';
 import { putOnBus } from './put-on-bus.ts';
 import { markRelayed, putOnFeed, readBetween } from './feed-store.ts';
 
-/** What an earlier absence of the bus left is put there in parts, so many at most before what is new. */
+/** After an outage of the bus, missed events are sent in parts, at most this many per call. */
 const PART = 100;
 const PARTS_MAX = 20;
 
@@ -20,9 +20,9 @@ export interface Relayed {
 }
 
 /**
- * Tells what happened in one place to everybody who wants to know: on the feed, to who follows it, on the bus, in
- * order. Every step may be done again for the same events. While the bus is away the others go on, and it is told
- * what it missed before anything newer. `isAgain`: the bus is told of these though it refused them before.
+ * Publishes the events of one place in order: on the feed, to its followers, on the bus. Every step may be repeated for
+ * the same events. During an outage of the bus the other steps continue, and the bus later gets the missed events
+ * first. `isAgain`: the events are sent to the bus even if it rejected them before.
  */
 export async function relayPlace(
   ctx: Context,
@@ -43,7 +43,7 @@ export async function relayPlace(
 async function push(ctx: Context, place: PlaceId, events: FeedEvent[]): Promise<void> {
   const [first] = events;
   if (!first) return;
-  // Asked after the feed was written: who subscribed before hears of it, who does so later finds it there.
+  // Read after the feed was written: earlier subscribers get the event pushed, later ones find it on the feed.
   const audience = await gatherAudience(ctx, eventTopic(place), (followers) =>
     admitFollowers(followers, first, ctx.now),
   );
@@ -87,14 +87,14 @@ async function publish(
   return { refused, isOnBus: reached >= last };
 }
 
-/** What the bus has not heard after a number, up to the last of these: mostly just these. */
+/** The events after a number that are not on the bus yet, up to the last of these: usually just these. */
 async function missingOnBus(place: PlaceId, relayed: number, events: FeedEvent[]): Promise<FeedEvent[]> {
   const fresh = events.filter(({ sequence }) => sequence > relayed);
   const isGapless = fresh.every(({ sequence }, index) => sequence === relayed + 1 + index);
   return isGapless ? fresh : readBetween(place, relayed, fresh.at(-1)?.sequence ?? relayed, PART);
 }
 
-/** Whoever looks for what came of a request finds it under the ids of the request. */
+/** Logged under the correlation id of the request that caused the event. */
 function logRelayed({ event_id, type, sequence, org_id, project_id, ...event }: FeedEvent): void {
   createContext(event.correlation_id, event.traceparent).log.info('The event was relayed.', {
     event_id,

@@ -10,7 +10,7 @@ interface Message {
 }
 
 /**
- * Sends messages to a queue, ten at a time. Some may arrive though it fails: whoever calls sends all of them again.
+ * Sends messages to a queue, ten at a time. Some may arrive even if it fails: the caller sends all of them again.
  * The group is the place, so that the queue serves places in turn when one of them has sent a great many.
  */
 export async function sendAll(queueUrl: string, messages: Message[]): Promise<void> {

@@ -7,12 +7,12 @@ import { relayOrSetAside } from './relay-or-set-aside.ts';
 import { isUndispatched, isUnrelayed, type Swept, sweepBefore } from './outbox-sweep.ts';
 import { findSwept, readShard, saveSwept } from './outbox-sweep-store.ts';
 
-/** What one run leaves, the next takes. */
+/** The next run continues where this one ends. */
 const SHARD_SECONDS_MAX = 20;
 
 /**
- * Finishes what was never relayed or dispatched, however that came about: records that grew too old for the stream, a
- * reader that was turned off, a queue that was emptied by mistake.
+ * Relays and dispatches events that were missed, for whatever reason: records that expired in the stream, a consumer
+ * that was disabled, a queue that was purged by mistake.
  */
 export const handler = sweeping<string>({
   noun: 'outbox shard',

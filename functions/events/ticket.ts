@@ -18,7 +18,7 @@ export interface Admission {
 
 /** Lets its bearer open one connection, once, for one topic. Browsers cannot sign a WebSocket's first request. */
 export interface Ticket extends Admission {
-  /** Leaves in the reply and is kept nowhere; the table knows only its hash. */
+  /** Returned once and not stored; the table has only its hash. */
   secret: string;
   expiresAt: Date;
 }

@@ -43,7 +43,7 @@ export const acceptInvitation = command(
       place,
       before: viewAt(before, place),
       after: viewAt(after, place),
-      // The invitation first: of many who use it at once, all but one shall hear that it is used.
+      // The invitation comes first: of concurrent requests all but one are refused because it is used.
       writes: [...removeInvitation(invitation, ctx.now()), ...saveMembership(before, after)],
       events: [InvitationAccepted(invitation, after.id), ...entryEvents(before, after)],
       reply: { user_id: after.id, role: invitation.role, ...place },

@@ -31,7 +31,7 @@ export interface Proven {
   expiresAtSeconds: number;
 }
 
-/** Nothing unless the account itself made it, for us, just now. That it was not used before shows at the commit. */
+/** Undefined unless the account itself signed it, for us, just now. The commit ensures that it is used only once. */
 export async function proveAssertion(
   assertion: string,
   account: ServiceAccount,

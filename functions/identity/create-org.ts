@@ -16,7 +16,7 @@ import { newcomer } from './user.ts';
 const CreatedOrgView = v.object({
   ...OrgView.entries,
   invitation: v.optional(InvitationView),
-  /** In the first answer and in no other. */
+  /** Only in the first answer. */
   invitation_token: v.optional(v.string()),
 });
 

@@ -1,35 +1,9 @@
-import { projectOf } from '../platform/context.ts';
-import { command } from '../platform/http/endpoint.ts';
-import { findServiceAccount, saveServiceAccount } from './service-account-store.ts';
-import {
-  enableAccount,
-  ServiceAccountEnabled,
-  ServiceAccountParams,
-  ServiceAccountView,
-  subjectOf,
-  viewServiceAccount,
-} from './service-account.ts';
-import { requireVersion } from '../platform/http/precondition.ts';
+import { enableAccount, ServiceAccountEnabled } from './service-account.ts';
+import { switchServiceAccount } from './switch-service-account.ts';
 
-export const enableServiceAccount = command(
-  {
-    summary: 'Enable a service account',
-    action: 'identity.service_account.enable',
-    params: ServiceAccountParams,
-    reply: ServiceAccountView,
-    refusals: ['service_account.unknown', 'precondition.failed'],
-  },
-  async (ctx, { params }) => {
-    const account = await findServiceAccount(projectOf(ctx).id, params.service_account_id);
-    const stale = requireVersion(account, ctx.ifMatch);
-    const enabled = enableAccount(account);
-    return {
-      subject: subjectOf(account),
-      before: viewServiceAccount(account),
-      after: viewServiceAccount(enabled),
-      writes: [saveServiceAccount(account, enabled, stale)],
-      events: [ServiceAccountEnabled(enabled)],
-      reply: viewServiceAccount(enabled),
-    };
-  },
-);
+export const enableServiceAccount = switchServiceAccount({
+  summary: 'Enable a service account',
+  action: 'identity.service_account.enable',
+  decide: enableAccount,
+  tell: ServiceAccountEnabled,
+});

@@ -9,7 +9,7 @@ const PublishedKey = v.object({
   use: v.literal('sig'),
 });
 
-/** Both keys, always: whoever keeps this list knows the next key before it signs. */
+/** Always both keys: clients that cache the list have the next key before it signs. */
 export const getJwks = query(
   {
     summary: 'Get the public keys that verify the platform’s tokens (RFC 7517)',

@@ -91,13 +91,13 @@ export function isOpen({ expires_at }: Invitation, now: Date): boolean {
   return expires_at > epochSeconds(now);
 }
 
-/** Used, revoked, expired and never made are one answer: a secret is good or it is nothing. */
+/** Used, revoked, expired and unknown invitations get the same answer, so that it reveals nothing. */
 export function requireOpen(invitation: Invitation | undefined, now: Date): Invitation {
   if (!invitation || !isOpen(invitation, now)) throw refuse('invitation.unknown');
   return invitation;
 }
 
-/** Where the caller's issuer tells an address, a forwarded invitation is not theirs. */
+/** If the caller's issuer states an e-mail address, it must be the invited one: invitations cannot be forwarded. */
 export function requireAddressee({ email }: Invitation, callerEmail: string | undefined): void {
   if (callerEmail !== undefined && callerEmail.toLowerCase() !== email)
     throw refuse('invitation.other_email');
@@ -112,7 +112,7 @@ export function viewInvitation(invitation: Invitation): InvitationView {
   return { ...rest, expires_at: new Date(expires_at * 1000).toISOString() };
 }
 
-// Addresses stay out of events: whoever reads a feed need not learn who was invited.
+// No addresses in events: readers of a feed need not learn who was invited.
 const InvitationTold = v.object({
   invitation_id: InvitationId,
   org_id: OrgId,

@@ -5,7 +5,7 @@ import { judge } from '../platform/permissions.ts';
 import { OrgPage, viewOrg } from './org.ts';
 import { listAllOrgs, listOrgsAmong } from './org-store.ts';
 
-/** One's own; whoever may read every organisation gets them all. */
+/** The caller's own organisations; all of them for callers who may read every organisation. */
 export const listOrgs = query(
   { summary: 'List your organisations', query: v.strictObject(PageQuery), reply: OrgPage },
   async (ctx, { query: page }) => {

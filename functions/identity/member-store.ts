@@ -64,8 +64,8 @@ function saveUser(before: User, after: User): Write {
   });
 }
 
-// Rows need no condition of their own: the version of the user item lets only one change through, and nobody must
-// keep a role because the row that lists it is missing.
+// The rows need no condition: the version of the user item allows only one change at a time, and a missing row must
+// not keep a role from being removed.
 function saveRows(before: User, after: User): Write[] {
   const { entered, left } = changesBetween(before, after);
   return [

@@ -118,7 +118,7 @@ export function viewAt(user: User, place: MemberPlace): MemberView | undefined {
 }
 
 const MemberTold = v.object({
-  /** Not always a UUID: whoever creates an organisation becomes its admin, and need not be a person. */
+  /** Not always a UUID: the creator of an organisation becomes its admin, and may not be a person. */
   user_id: textOf<UserId>(),
   org_id: OrgId,
   project_id: v.optional(ProjectId),

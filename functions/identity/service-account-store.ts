@@ -49,7 +49,7 @@ export async function listProjectAccounts(
   return { items: items.map((item) => v.parse(ServiceAccount, item)), next_cursor };
 }
 
-/** Whoever changed the account in between wins. */
+/** A concurrent change of the account wins; this one is decided again. */
 export function saveServiceAccount(
   before: ServiceAccount,
   after: ServiceAccount,

@@ -127,7 +127,7 @@ export function enableAccount(account: ServiceAccount): ServiceAccount {
   return { ...account, status: 'active', version: account.version + 1 };
 }
 
-/** Keys that have ended go; those that work get an end, and never a later one than they had. */
+/** Ended keys are removed; working keys get an end, never later than the one they had. */
 export function rotateKey(
   account: ServiceAccount,
   key: AccountKey,

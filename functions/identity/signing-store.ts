@@ -11,14 +11,14 @@ export async function findSigningState(): Promise<SigningState | undefined> {
   return v.parse(v.optional(SigningState), await readItem(signingKey()));
 }
 
-/** With a token that is signed: its key stands where others look for it, before they are shown the token. */
+/** Published with the first token: verifiers find the key before they see a token signed with it. */
 export function publishKeys(keys: PlatformKey[], state: SigningState | undefined): Write[] {
   const published = planPublication(
     keys.map(({ publicKey }) => publicKey),
     state,
   );
   if (!published) return [];
-  // What is remembered is out of date with this write, or was already, should the write fail.
+  // The cached state is outdated by this write, or was already if the write fails.
   authorizationCache.forget([signingKey()]);
   return [saveSigningState(state, published)];
 }

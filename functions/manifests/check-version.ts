@@ -7,7 +7,7 @@ import { keepPromotion } from '../promotion/keep-promotion.ts';
 import { lintManifest, type Manifest } from './manifest.ts';
 import { refuse } from './problems.ts';
 
-/** The first gate. What it finds is kept on the promotion, where whoever has to mend it will look. */
+/** The first gate. Its problems are stored on the promotion, where the app team reads them. */
 export const handler = task(stepOf(versionKind), async (ctx, { subject, operation_id }) => {
   const problems = lintManifest((await findManifest(subject)) as Manifest);
   await keepPromotion(subject, (promotion) =>

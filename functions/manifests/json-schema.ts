@@ -214,7 +214,7 @@ function checkNode(node: unknown, pointer: string, work: Work): void {
   checkBounds(node, pointer, work);
   checkRequired(node, pointer, work);
   descend(node, pointer, work);
-  // Only a schema that is right itself can say whether its own values are.
+  // Only a valid schema can check its own default, enum and const values.
   if (work.faults.length === before) checkOwnValues(node as unknown as JsonSchema, pointer, work);
 }
 
@@ -281,7 +281,7 @@ function checkOwnValues(schema: JsonSchema, pointer: string, work: Work): void {
     checkOwnValue({ ...rest, enum: choices, const: only }, usual, `${pointer}/default`, work);
 }
 
-/** A value inside a schema is at fault where it stands there, whatever inside of it does not fit. */
+/** Reports a wrong value inside a schema at the value itself, not at the part of it that does not match. */
 function checkOwnValue(schema: JsonSchema, value: unknown, pointer: string, work: Work): void {
   const own: Work = { faults: [], steps: work.steps };
   checkValue(schema, value, '', own);

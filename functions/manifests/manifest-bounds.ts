@@ -1,5 +1,5 @@
-// What is judged before anything looks for meaning: how much was sent, and whether every value is one that can be kept
-// and shown. Nothing here calls itself, so nesting cannot exhaust the stack.
+// The first checks of a manifest: its size, and whether every value can be stored and shown. Nothing here is recursive,
+// so nesting cannot exhaust the stack.
 
 import type { InputFault } from '../platform/errors.ts';
 
@@ -45,7 +45,7 @@ export function exceededBound(root: unknown, bounds: Bounds): InputFault | undef
   return undefined;
 }
 
-/** Whether more of the manifest can be read, and what no value of it may be, wherever it stands. */
+/** Whether the manifest can be read further, and every value that is not allowed anywhere. */
 export function checkValues(manifest: unknown): { isBounded: boolean; faults: InputFault[] } {
   const exceeded = exceededBound(manifest, MANIFEST_BOUNDS);
   if (exceeded) return { isBounded: false, faults: [exceeded] };
@@ -71,7 +71,7 @@ function* places(root: unknown): Generator<Place> {
 
 type Fault = Omit<InputFault, 'pointer'>;
 
-/** Names every JavaScript object answers to: as keys they are a trick or a misfortune. */
+/** Names every JavaScript object has: as keys they are an attack or an accident. */
 const RESERVED_KEYS = new Set(['prototype', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 export const isReservedKey = (key: string): boolean => RESERVED_KEYS.has(key);
@@ -103,11 +103,11 @@ const UNKEEPABLE = {
   detail: `Expected a number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}.`,
 };
 
-// Terminals obey control characters, and those that turn the direction of writing hide what is written.
+// Terminals interpret control characters, and bidirectional controls can hide text.
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
-/** Shapes of well-known secrets. Each is found in one pass: no part of them can be begun at every character. */
+/** Patterns of well-known secrets, each matched in linear time. */
 const SECRETS = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/,
   /(?<![A-Za-z0-9])(?:AKIA|ASIA)[0-9A-Z]{16}/,

@@ -18,7 +18,7 @@ const isAnother = ({ kind }: Difference): boolean => kind !== 'removed';
 const becameTrue = ({ after }: Difference): boolean => after === true;
 const isRaised = ({ before, after }: Difference): boolean =>
   numberOr(after, -Infinity) > numberOr(before, -Infinity);
-/** Of what is at least nothing: where it is left out, it is nothing. */
+/** For a count that defaults to 0 if omitted. */
 const isMore = ({ before, after }: Difference): boolean => numberOr(after, 0) > numberOr(before, 0);
 const isLowered = ({ before, after }: Difference): boolean =>
   numberOr(after, Infinity) < numberOr(before, Infinity);

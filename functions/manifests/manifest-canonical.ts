@@ -1,4 +1,4 @@
-// One manifest out of its spellings. Shorthands are written out, so that everything after this knows one shape.
+// Brings a manifest into canonical form. Shorthands are expanded, so that all later code handles one shape.
 
 import type { InputFault } from '../platform/errors.ts';
 import type { RUNTIME_BACKENDS } from '../catalog/app.ts';
@@ -57,7 +57,7 @@ export function nestSpelling(sent: unknown): { nested: unknown; pointerOf: Point
   return { nested, pointerOf: (pointer) => pointer.replace(/^\/(?:app|version)(?=\/|$)/, '') };
 }
 
-/** What may be said in one way or another, but not in two ways at once, or in none. */
+/** Members with alternatives, of which exactly one must be given. */
 export const SPELLING_CHECKS: { reads: string[]; find: (sent: ManifestAsSent) => InputFault[] }[] = [
   {
     reads: ['/app/runtime_backend', '/version/runtime_backend', '/version/runtime_profile'],

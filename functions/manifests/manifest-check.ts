@@ -1,4 +1,4 @@
-// The words checks of a manifest are written in.
+// What the checks of a manifest share.
 
 import type { InputFault } from '../platform/errors.ts';
 import type { Manifest } from './manifest-canonical.ts';
@@ -27,7 +27,7 @@ export function repeated(values: readonly unknown[], pointer: string, member = '
   });
 }
 
-/** A name that must be one of those given elsewhere; what is not said is not wrong. */
+/** A name that must be declared elsewhere; an omitted name is no fault. */
 export function unknownName(
   name: string | undefined,
   known: readonly string[],

@@ -1,4 +1,4 @@
-// What a wire schema minds about a manifest, in words for the app team: where, what was expected, what to do.
+// Turns the faults a wire schema finds in a manifest into messages for the app team: where, what was expected, what to do.
 
 import type * as v from 'valibot';
 import type { InputFault } from '../platform/errors.ts';
@@ -110,10 +110,10 @@ function hintFor(key: string, entries: Record<string, unknown>): string {
 
 function faultOfIssue(issue: v.BaseIssue<unknown>): SchemaFault {
   const pointer = (issue.path ?? []).map(({ key }) => pointerPart(String(key))).join('');
-  // A missing field is told apart from a wrong one by what the path ends in.
+  // A missing field differs from a wrong one by the last item of its path.
   if (issue.kind === 'schema' && (issue.path?.at(-1) as { origin?: string } | undefined)?.origin === 'key')
     return { pointer, detail: 'This field is required.', isShape: true };
-  // Another word than those allowed is still a word; only of an unknown backend can nothing else be said.
+  // An unknown word in a list of choices does not stop other checks, except for an unknown backend.
   const isWord =
     issue.type === 'picklist' &&
     typeof issue.input === 'string' &&

@@ -422,7 +422,7 @@ function checkGpuCount({ version: { compatibility, runtime_profile: profile } }:
   );
 }
 
-/** Components that wait for themselves, by way of others. Those that wait for nobody start; who is never reached is in a circle. */
+/** Components in a dependency cycle: repeatedly start those whose dependencies have started; the rest is in a cycle. */
 function circles(components: readonly Component[]): number[] {
   const names = namesOf(components);
   const started = new Set<string>();

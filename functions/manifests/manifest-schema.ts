@@ -60,7 +60,7 @@ const SupportedModes = v.strictObject({
     someOf(
       v.picklist(CONTROL_PLANE_SCOPES),
       CONTROL_PLANE_SCOPES.length,
-      'Whom one runtime of the app serves.',
+      'The scope that one runtime of the app serves.',
     ),
     () => ['project' as const],
   ),
@@ -87,7 +87,7 @@ export const AppPart = v.strictObject({
   ui_kind: v.optional(
     said(
       v.picklist(UI_KINDS),
-      'embedded: the app has pages of its own. metadata_only: the platform shows its pages. The same as ui.extension_kind if omitted.',
+      'embedded: the app has pages of its own. metadata_only: the platform shows a page about it. The same as ui.extension_kind if omitted.',
     ),
   ),
 });

@@ -6,7 +6,7 @@ import { type InputFault } from '../platform/errors.ts';
 import { MANIFEST_DEPTH_MAX } from './manifest-bounds.ts';
 import { refuse } from './problems.ts';
 
-/** What the parser says, in our words: its own would repeat what was sent. */
+/** The parser's errors in our words: its own messages would repeat the input. */
 const REASONS: [RegExp, string, string?][] = [
   [/duplicated mapping key/, 'each key only once; this one is repeated'],
   [/maxAliases/, 'no aliases', 'Repeat the value where it is used.'],

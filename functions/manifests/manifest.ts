@@ -1,4 +1,4 @@
-// What an app team says of an app and one version of it. Rules only; nothing here knows AWS.
+// A manifest: an app and one version of it. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
 import type { InputFault } from '../platform/errors.ts';
@@ -58,7 +58,7 @@ function withoutUnread({ app, version }: ManifestAsSent, unread: string[]): Mani
   return { schema_version: 1, app: readable(app, '/app'), version: readable(version, '/version') };
 }
 
-/** What keeps a manifest from being promoted: all readManifest minds, and what only a draft may lack. */
+/** What keeps a manifest from being promoted: every fault of readManifest, and what only a draft may omit. */
 export function lintManifest(manifest: Manifest): InputFault[] {
   const read = readManifest(manifest);
   if ('problems' in read) return read.problems;

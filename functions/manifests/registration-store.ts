@@ -42,7 +42,7 @@ export async function findRegistered(
   return { ...parseRegistered(rows), project: v.parse(v.optional(Project), rows[keys.length]) };
 }
 
-/** The app with its new entry, the version and its manifest; whoever was quicker makes it be decided again. */
+/** The app with its new entry, the version and its manifest; after a concurrent change it is decided again. */
 export function saveRegistration(
   before: Registered,
   { app, version }: Registration,

@@ -27,7 +27,7 @@ export interface Registration {
   version: Version;
 }
 
-/** Who registers: a project, to which the slug is or will belong; without one the platform, which may for all. */
+/** Who registers: the project that owns or will own the slug; without one the platform, which may register for any project. */
 export interface Registrant {
   owner?: Owner;
   actor: string;
@@ -46,7 +46,7 @@ export function obstaclesOf(
   const { app } = registered;
   if (!app) return [];
   if (owner && app.owner?.project_id !== owner.project_id) {
-    // Of somebody else's app nothing more is told than that the slug is taken.
+    // For another project's app the answer says only that the slug is taken.
     return [
       {
         code: 'app.slug_taken',

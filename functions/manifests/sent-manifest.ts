@@ -21,7 +21,7 @@ const EXAMPLE = {
   },
 };
 
-/** Anything, to the kernel: the manifest has rules of its own, and more to say about what breaks them. */
+/** The kernel accepts anything: manifests have their own checks with better messages. */
 export const SentManifest = v.pipe(
   v.unknown(),
   v.description(`A manifest, as JSON or YAML. Its schema is served at ${MANIFEST_SCHEMA_PATH}.`),

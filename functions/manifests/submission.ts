@@ -22,7 +22,7 @@ export const SUBMISSION_STATUSES = [
 
 export const SubmissionParams = v.object({ submission_id: SubmissionId });
 
-/** Text of several lines that terminals need not obey. */
+/** Text of several lines without control characters, which terminals would interpret. */
 const Notes = v.pipe(
   v.string(),
   v.regex(/^[\n -~\u00a1-\uffff]*$/, 'Text'),
@@ -140,7 +140,7 @@ function decide(
   { actor, notes }: Review,
   now: Date,
 ): Submission {
-  // Of two reviewers the first one counts: where one saw something wrong, the other must not approve it unseen.
+  // The first of two reviewers counts: if one rejected it, the other must not approve it without seeing that.
   if (submission.status !== 'submitted') throw decided(submission);
   return {
     ...submission,

@@ -31,7 +31,7 @@ export const submitManifest = command(
     const project = projectOf(ctx);
     const manifest = requireManifest(body);
     const place = { org_id: project.org_id, project_id: project.id };
-    // Approving asks again; told now, it costs nobody a review.
+    // Approval checks this again; checking now saves a review.
     requireRegistrable(manifest, await findRegistered(manifest), place);
     const handedIn = { manifest, digest: digestManifest(manifest), actor: nameActor(ctx.actor) };
     const submission = planSubmission(ctx.newId(), project, handedIn, ctx.now());

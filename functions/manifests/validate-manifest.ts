@@ -4,7 +4,7 @@ import { obstaclesOf } from './registration.ts';
 import { findRegistered } from './registration-store.ts';
 import { MANIFEST_TEXT, SentManifest, ValidationView } from './sent-manifest.ts';
 
-/** Asked by a project, it is told what a submission would meet; by the platform, what a registration would. */
+/** For a project the checks are those of a submission; for the platform, those of a registration. */
 export const validateManifest = query(
   {
     summary: 'Validate a manifest and list every problem, without changing anything',

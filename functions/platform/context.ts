@@ -27,7 +27,7 @@ export interface Context {
 
 const CORRELATION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The id somebody sent along, if it is one: under it everything a request led to is found. */
+/** The correlation id a caller sent, if it is valid: it identifies everything a request caused. */
 export function correlationIdIn(sent: unknown): CorrelationId | undefined {
   return typeof sent === 'string' && CORRELATION_ID.test(sent) ? sent : undefined;
 }

@@ -1,5 +1,5 @@
-// How the platform says no. A code is part of the API: callers match on it. What belongs to a domain stands in its
-// own `problems.ts`; here is what every domain may answer.
+// The problems of the platform. A code is part of the API: callers match on it. Each domain has its own `problems.ts`;
+// here are the problems that every domain may answer with.
 
 export interface ProblemKind {
   status: number;

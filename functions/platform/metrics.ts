@@ -2,7 +2,7 @@ import type { Log } from './log.ts';
 
 const NAMESPACE = 'Gpuaas';
 
-/** A no that was written down because somebody must hear of it: the alarms count them by their code. */
+/** A refusal that was recorded because it needs attention: the alarms count them by code. */
 export function countRefusal(log: Log, code: string): void {
   log.warn('A refusal was recorded in the audit log.', {
     _aws: {

@@ -17,7 +17,7 @@ export interface PageOf<T> {
   next_cursor: string | null;
 }
 
-/** A cursor says where in its own list to go on, and nothing about whose list that is. */
+/** A cursor is only a position in its list; it grants no access to the list. */
 export function encodeCursor(sortKey: string | undefined): string | null {
   return sortKey === undefined ? null : Buffer.from(sortKey).toString('base64url');
 }

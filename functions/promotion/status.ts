@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
-import type { DomainEvent } from '../platform/events.ts';
+import { event, type EventKind } from '../platform/events.ts';
 
 /** `draft → staged → canary → active → deprecated → retired`, and back from canary to staged. */
 export const STATUSES = ['draft', 'staged', 'canary', 'active', 'deprecated', 'retired'] as const;
@@ -52,12 +52,30 @@ export function datesOf({ to, graceSeconds = 0 }: { to: Status; graceSeconds?: n
   }
 }
 
-type Reached = Exclude<Status, 'draft'>;
+/** What the event of each status that is reached is called. Back from canary has one of its own. */
+export const TRANSITION_EVENTS = {
+  staged: 'staged',
+  canary: 'canary_began',
+  active: 'activated',
+  deprecated: 'deprecated',
+  retired: 'retired',
+  back: 'rolled_back',
+} as const;
 
-/** The event for each status that is reached. Back from canary has one of its own. */
-export type TransitionEvents<T> = Record<Reached | 'back', (data: T) => DomainEvent>;
+type Transition = keyof typeof TRANSITION_EVENTS;
 
-export function transitionEvent<T>(events: TransitionEvents<T>, from: Status, to: Status) {
-  const isBack = from === 'canary' && to === 'staged';
-  return events[isBack ? 'back' : (to as Reached)];
+/** The events of every transition of one kind, by `apps.version` or `apps.artifact`. */
+export function transitionEvents<S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
+  noun: string,
+  schema: S,
+) {
+  const kinds = Object.entries(TRANSITION_EVENTS).map(([to, name]) => [
+    to,
+    event(`${noun}.${name}`, 1, schema),
+  ]);
+  return Object.fromEntries(kinds) as Record<Transition, EventKind<string, S, [data: v.InferInput<S>]>>;
 }
+
+/** Nothing ever becomes a draft. */
+export const transitionTo = (from: Status, to: Status): Transition =>
+  from === 'canary' && to === 'staged' ? 'back' : (to as Exclude<Status, 'draft'>);

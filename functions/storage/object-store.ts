@@ -73,7 +73,7 @@ export async function readObject(
     const bytes = await readBeginning(answer, Math.min(bytesMax, sizeBytes));
     const isWhole = sizeBytes <= bytesMax;
     if (isWhole && digest !== undefined && digest !== digestOf(hash('sha256', bytes)))
-      throw new Error('The bytes are not those of their checksum.');
+      throw new Error('The content does not match its checksum.');
     return bytes;
   });
 }
@@ -96,7 +96,7 @@ export async function digestObject(
       bytes += chunk.length;
       sum.update(chunk);
     }
-    if (bytes !== sizeBytes) throw new Error(`Of ${sizeBytes} bytes ${bytes} came.`);
+    if (bytes !== sizeBytes) throw new Error(`Received ${bytes} of ${sizeBytes} bytes.`);
     return digestOf(sum.digest('hex'));
   });
 }
@@ -143,11 +143,11 @@ function describeObject(
   asked?: string,
 ): StoredObject {
   const { $metadata, ContentLength: sizeBytes, VersionId: versionId, LastModified: storedAt } = answer;
-  if ($metadata.httpStatusCode !== 200) throw new Error('The answer is about a part of the object.');
-  if (!Number.isSafeInteger(sizeBytes)) throw new Error('The answer does not tell its length.');
+  if ($metadata.httpStatusCode !== 200) throw new Error('The answer covers only a part of the object.');
+  if (!Number.isSafeInteger(sizeBytes)) throw new Error('The answer does not state its length.');
   if (versionId === undefined || (asked !== undefined && asked !== versionId))
-    throw new Error('The answer is about no version, or about another than was asked for.');
-  if (storedAt === undefined) throw new Error('The answer does not tell its time.');
+    throw new Error('The answer has no version, or not the requested one.');
+  if (storedAt === undefined) throw new Error('The answer does not state its time.');
   const digest = readChecksum(answer);
   return { versionId, sizeBytes: Number(sizeBytes), storedAt, ...(digest !== undefined && { digest }) };
 }
@@ -159,7 +159,7 @@ function readChecksum({
   if (ChecksumSHA256 === undefined || ChecksumType === 'COMPOSITE') return undefined;
   const bytes = Buffer.from(ChecksumSHA256, 'base64');
   if (bytes.length !== 32 || bytes.toString('base64') !== ChecksumSHA256)
-    throw new Error('The checksum in the answer is none.');
+    throw new Error('The checksum in the answer is not valid.');
   return digestOf(bytes.toString('hex'));
 }
 

@@ -110,7 +110,7 @@ export function requireHeader({ header }: Envelope, key: PublicKey): void {
   const { alg, cty, crit } = header;
   if (!key.signing || alg !== key.signing.algorithm) {
     const expected = key.signing?.algorithm ?? 'a key of P-256, P-384, P-521, RSA-2048, RSA-3072 or RSA-4096';
-    throw distrust('signature.algorithm', `Expected ${expected}, as the signer's key is ${key.kind}.`);
+    throw distrust('signature.algorithm', `Expected ${expected}, because the signer's key is ${key.kind}.`);
   }
   if (cty !== PAYLOAD_TYPE)
     throw distrust('signature.content_type', `Expected a payload of type ${PAYLOAD_TYPE}.`);

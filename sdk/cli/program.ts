@@ -35,7 +35,7 @@ export function createProgram(streams: Streams): Command {
     .description('Images and files, their signatures and their provenance.');
   answering(artifact.command('sign'))
     .description(
-      'Signs an image and attaches the signature in its registry, or signs a file and writes the signature beside it.',
+      'Signs an image and attaches the signature in its registry, or signs a file and writes the signature next to it.',
     )
     .argument('<what>', '<registry>/<repository>@sha256:<digest>, or the path of a file')
     .requiredOption('--chain <file>', "certificates in PEM: the signer's own first, the root last")

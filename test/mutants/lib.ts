@@ -119,8 +119,8 @@ export const lib: Mutant[] = [
   {
     what: 'work that failed for good waits unseen until there are ten of it',
     file: 'lib/alarms.ts',
-    from: "above: 0,\n        meaning: 'Work failed",
-    to: "above: 10,\n        meaning: 'Work failed",
+    from: "metricApproximateNumberOfMessagesVisible({ ...PERIOD, statistic: 'Maximum' }),\n        above: 0,",
+    to: "metricApproximateNumberOfMessagesVisible({ ...PERIOD, statistic: 'Maximum' }),\n        above: 10,",
     noticedBy: ['test/lib/template.test.ts'],
   },
   {

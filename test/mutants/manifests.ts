@@ -25,8 +25,8 @@ export const manifests: Mutant[] = [
   {
     what: 'of two who change a submission at once, the later overwrites the earlier unseen',
     file: 'functions/manifests/submission-store.ts',
-    from: "ConditionExpression: 'version = :before'",
-    to: "ConditionExpression: 'version >= :before'",
+    from: 'replace(rowOf(after), { version: before.version }, stale)',
+    to: 'replace(rowOf(after), { id: before.id }, stale)',
     noticedBy: ['test/manifests/submission.test.ts'],
   },
   {

@@ -390,4 +390,12 @@ export const platform: Mutant[] = [
     to: 'if (harmless.length === 0) throw error;',
     noticedBy: ['test/platform/workflow.test.ts'],
   },
+  {
+    what: 'events that DynamoDB was too busy to read are taken for gone, and nobody ever hears of them',
+    file: 'functions/platform/data/rows.ts',
+    from: `  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
+`,
+    to: '',
+    noticedBy: ['test/events/relay-events.test.ts'],
+  },
 ];

@@ -53,13 +53,6 @@ export const publishing: Mutant[] = [
     noticedBy: ['test/publishing/intent.test.ts'],
   },
   {
-    what: 'an intent is made in a project that is archived',
-    file: 'functions/artifacts/publication.ts',
-    from: "if (project.status === 'archived') throw refuse('project.archived');",
-    to: '',
-    noticedBy: ['test/publishing/intent.test.ts'],
-  },
-  {
     what: 'an intent of another project is shown',
     file: 'functions/publishing/intent-store.ts',
     from: "if (item?.['project_id'] !== projectId)",
@@ -86,12 +79,5 @@ export const publishing: Mutant[] = [
     from: 'secondsAfter(new Date(open_until), CREDENTIAL_SECONDS.most)',
     to: 'secondsAfter(new Date(open_until), 0)',
     noticedBy: ['test/publishing/intent.test.ts'],
-  },
-  {
-    what: 'an intent is opened in a repository that is just being cleaned',
-    file: 'functions/storage/keep-repository.ts',
-    from: '(project_id = :project AND (${NOT_COLLECTING}))',
-    to: '(project_id = :project AND created_at <= :now)',
-    noticedBy: ['test/retention/garbage-collection.test.ts'],
   },
 ];

@@ -20,9 +20,9 @@ export interface Decision extends Audited {
   reason?: string;
   writes: Write[];
   events?: DomainEvent[];
-  /** What changed along with it, each with a row of its own: the version another one takes the place of. */
+  /** What else changed, each with its own audit row: such as the version that another one replaces. */
   also?: Audited[];
-  /** Who it was done by, where that is not who called: a request that proves who they are, or late work. */
+  /** Who acted, if that is not the caller: a token request, or work done later. */
   actor?: Actor;
   /** The place it belongs to, where the path names none. */
   place?: { org_id?: OrgId; project_id?: ProjectId };
@@ -35,7 +35,7 @@ export interface Change extends Decision {
   secrets?: Record<string, string>;
   headers?: Record<string, string>;
   location?: string;
-  /** The answer is this no; what else the change says is written down all the same, as somebody must hear of it. */
+  /** The answer is this refusal; the rest of the change is committed anyway, because it must be recorded. */
   refusal?: Refusal;
 }
 
@@ -93,7 +93,7 @@ export async function commitDecision(
   }, refuse('unavailable'));
 }
 
-/** A row that many write at once is free again in less; a caller still waits for the answer. */
+/** Long enough for a contended row to become free, short enough for a waiting caller. */
 const RETRIED_MS_MAX = 4_000;
 const PAUSE_MS_FIRST = 20;
 const PAUSE_MS_MAX = 500;

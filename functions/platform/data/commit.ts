@@ -79,7 +79,7 @@ export function remove(key: Key, when?: Condition, refusal?: Refusal): Write {
   };
 }
 
-/** Holds a rule about something the change itself does not touch. */
+/** A condition on an item that the change itself does not write. */
 export function requireThat(key: Key, when: Condition, refusal?: Refusal): Write {
   return {
     action: {

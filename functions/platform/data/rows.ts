@@ -28,8 +28,8 @@ export async function readItems(keys: Key[]): Promise<(Row | undefined)[]> {
 }
 
 /**
- * Items as they were at one moment: a batch reads one after the other, and between two of them what one transaction
- * wrote may come to be seen in part. It costs twice as much, and a write under way makes it fail, to be tried again.
+ * Items as they were at one moment: a batch reads items one after the other and may see a transaction only in part.
+ * This read costs twice as much, and fails during a concurrent write, to be tried again.
  */
 export async function readItemsAtOnce(keys: Key[]): Promise<(Row | undefined)[]> {
   const answer = await dynamo().send(

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 /** One call on its way through the stack, as middy hands it from one middleware to the next. */
 export interface Call<E, A> {
   event: E;
-  /** In place of Lambda's own, of which nothing but the time is wanted. */
+  /** Replaces Lambda's context, of which only the remaining time is used. */
   context: CallContext;
   response: A | undefined;
   error: unknown;

@@ -8,7 +8,7 @@ export interface Sent {
   traceparent?: unknown;
 }
 
-/** Everything that follows is found under the ids of whoever called, or under new ones. */
+/** Everything that follows uses the ids the caller sent, or new ones. */
 export function correlation<E, A>(sent: (event: E) => Sent): Middleware<E, A> {
   return {
     before({ event, context }): undefined {

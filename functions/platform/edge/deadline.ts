@@ -4,12 +4,12 @@ import { type Refusal, refuse } from '../errors.ts';
 /** Enough to log it and to answer, on a slow processor too. */
 const EARLY_MS = 250;
 
-/** The API gateway waits for 30 seconds, the one for sockets for 29; some of it is gone before the function begins. */
+/** The HTTP gateway waits for 30 seconds, the WebSocket gateway for 29; some of that has passed before the function begins. */
 export const GATEWAY_MS = 28_000;
 
 /**
- * Ends a call a little before Lambda or the gateway would: whoever called hears that it may be tried again, the log says
- * what was under way, and nothing is taken for done. Work that is still under way may finish; it may be done twice.
+ * Ends a call a little before Lambda or the gateway would: the caller gets a retryable refusal, the log shows what was
+ * in progress, and nothing counts as done. The work may still finish later, and so may be done twice.
  */
 export function deadline(patienceMs: number | undefined) {
   return {
@@ -30,7 +30,7 @@ export function deadline(patienceMs: number | undefined) {
   };
 }
 
-/** middy watches over the handler alone: what is waited for before it is watched over here, in the same way. */
+/** middy applies its time-out only to the handler; this applies the same one to the work before it. */
 export async function inTime<T>(
   { getRemainingTimeInMillis: left }: Pick<CallContext, 'getRemainingTimeInMillis'>,
   work: T | Promise<T>,

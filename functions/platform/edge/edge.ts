@@ -17,7 +17,7 @@ export interface Shape<E, A> {
   tellError: TellError<E, A>;
   withHeaders?: WithHeaders<A>;
   count?: Count<E, A>;
-  /** How long whoever called waits for the answer, where that may be less than the function has. */
+  /** How long the caller waits for the answer, if that may be less than the function's time-out. */
   patienceMs?: number;
 }
 
@@ -27,7 +27,7 @@ export interface Edge<E, A> {
   kind: Shape<E, A>['kind'];
 }
 
-/** The edge of every function: what stands between whoever calls it and its work. */
+/** The edge of every function: everything between its caller and its work. */
 export function edge<E, A>(shape: Shape<E, A>, work: (ctx: Context, event: E) => Promise<A>): Edge<E, A> {
   const stack: unknown = middyStack(
     (event: E, context: unknown) => work((context as CallContext).ctx, event),

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import type { Middleware } from './call.ts';
 
-/** Logs an error and says what the caller is answered; nothing where the caller is to see the error itself. */
+/** Logs an error and returns the answer for the caller; undefined if the error itself is thrown to the caller. */
 export type TellError<E, A> = (ctx: Context, event: E, error: unknown) => A | undefined;
 
-/** Whatever is thrown, in whichever part of the stack, is told here. */
+/** Handles every error, from any part of the stack. */
 export function problem<E, A>(tellError: TellError<E, A>): Middleware<E, A> {
   return {
     onError(call): undefined {

@@ -16,7 +16,7 @@ const admit: Admit = async (ctx, event, requirement, headers) => {
   if (requirement === 'public') return admitAnyone(ctx, event, requirement, headers);
   const sourceIp = event.requestContext?.http?.sourceIp ?? '';
   if (requirement === 'iam') {
-    // The gateway has checked the signature; without its word on who signed, nobody did.
+    // The gateway has checked the signature; if it names no signer, the request was not signed.
     const arn = (event.requestContext as { authorizer?: { iam?: { userArn?: string } } }).authorizer?.iam
       ?.userArn;
     if (!arn) throw refuse('auth.missing');

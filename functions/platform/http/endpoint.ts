@@ -36,9 +36,9 @@ export interface EndpointSpec<P = unknown, Q = unknown, B = unknown> {
   status?: 200 | 201 | 202 | 204;
   /** The media type of an answer that is not JSON. */
   media?: string;
-  /** What it may refuse with besides what every route of its kind may, for the document. */
+  /** The codes it may refuse with, in addition to those of every route of its kind; for the OpenAPI document. */
   refusals?: readonly string[];
-  /** Only on routes of the platform team: the refusal by which a grant our own role lacks is shown in full. */
+  /** Only for routes of the platform team: the refusal that shows a permission our own role lacks. */
   denied?: (detail: string) => Refusal;
   /** Whether the body may come as a form too, as OAuth 2.0 has it. */
   form?: boolean;
@@ -51,7 +51,7 @@ export interface EndpointSpec<P = unknown, Q = unknown, B = unknown> {
 export interface CommandSpec<P = unknown, Q = unknown, B = unknown> extends EndpointSpec<P, Q, B> {
   /** How the audit names it. */
   action: string;
-  /** Creating twice is not the same as creating once, so a key is asked for; other commands may do without. */
+  /** Creating is not idempotent by itself, so a key is required; for other commands it is optional. */
   idempotency?: 'required' | 'optional' | 'none';
 }
 
@@ -132,7 +132,7 @@ async function attempt<P, Q, B>(
       const reply = replyOf(spec.status ?? 200, change);
       const about = { ...ctx, actor: change.actor ?? ctx.actor, sourceIp: request.sourceIp };
       if (change.refusal) {
-        // Made before under the same key, it was no such thing.
+        // A replayed request is not refused: it succeeded before.
         const replay = keyed && (await replayOf(ctx, keyed));
         if (replay) return replay;
         await commit([...change.writes, ...recordsOf(about, spec.action, change)]);
@@ -143,7 +143,7 @@ async function attempt<P, Q, B>(
       await commit([...change.writes, ...recordsOf(about, spec.action, change), ...receipt]);
       return reply;
     } catch (error) {
-      // What is refused now may have been done before: the answer is then the first one, not the refusal.
+      // A request that is refused now may have succeeded before: then the first answer is repeated.
       const replay =
         keyed && (error instanceof Refusal || error instanceof Conflict)
           ? await replayOf(ctx, keyed)

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from '../errors.ts';
 
 /**
- * Holds a caller to the version they said they saw. What comes back is the refusal for the moment of writing, when
- * somebody else may have been quicker: only who asked for a version is told that it has passed.
+ * Checks If-Match against the current version. Returns the refusal for the write, which may meet a concurrent change:
+ * only a caller who sent If-Match gets `precondition.failed`.
  */
 export function requireVersion(
   current: { version: number },

@@ -18,7 +18,7 @@ export interface Problem {
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Anything thrown, as the caller may see it: an unknown cause is named `internal` and nothing more is told. */
+/** Any error as the caller may see it: an unknown cause becomes `internal`, without details. */
 export function problemOf(error: unknown, correlationId: CorrelationId): Problem {
   const refusal = error instanceof Refusal ? error : refuse(isTransient(error) ? 'unavailable' : 'internal');
   const { code, kind, detail, faults } = refusal;

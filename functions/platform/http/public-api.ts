@@ -5,15 +5,15 @@ import { limitSource } from '../rates/rates.ts';
 import { type Admit, serve } from './serve.ts';
 
 /**
- * The function of a domain whose every route is public. It knows nothing of callers, so its bundle holds nothing to
- * find out who they are: that is most of what any other function weighs.
+ * The function of a domain with only public routes. It contains no authentication code, which is most of the bundle of
+ * any other function.
  */
 export function publicApi<T extends Table>(table: T, endpoints: Record<HandlerName<T>, Endpoint>) {
   return serve(table, endpoints, admitAnyone);
 }
 
 export const admitAnyone: Admit = (ctx, event, requirement, headers) => {
-  // A route that was closed by mistake after its function was opened stays closed.
+  // A route that is not public is refused here, even if it was added by mistake.
   if (requirement !== 'public') throw refuse('auth.missing');
   const sourceIp = event.requestContext?.http?.sourceIp ?? '';
   Object.assign(headers, limitSource(event.routeKey, sourceIp, ctx.now()));

@@ -34,7 +34,7 @@ function fingerprintOf({ route, params, query, bodyText = '' }: Request): string
   return hash('sha256', JSON.stringify([route, params, query, bodyText]));
 }
 
-/** Committed with the change, so that a caller who never heard the answer gets it again instead of a second effect. */
+/** Committed with the change, so that a repeated request gets the first answer again and has no second effect. */
 export function insertReceipt(
   actor: string,
   request: Request & { idempotencyKey: string },
@@ -56,7 +56,7 @@ export function insertReceipt(
   };
   return put(
     { ...receiptKey(actor, idempotencyKey), ...receipt },
-    // The table removes expired items when it gets to it.
+    // DynamoDB deletes expired items late.
     { condition: 'attribute_not_exists(pk) OR expires_at <= :now', values: { ':now': epochSeconds(now) } },
     refuse('idempotency.replayed'),
   );

@@ -21,7 +21,7 @@ export interface Request {
 }
 
 export function readRequest(event: APIGatewayProxyEventV2): Request {
-  // A read has no use for a body, a key or a precondition, so it does not mind how they look.
+  // A read ignores body, idempotency key and precondition, so they are not validated.
   const isRead = event.routeKey.startsWith('GET ');
   const header = (name: string): string | undefined => (isRead ? undefined : event.headers[name]);
   return {

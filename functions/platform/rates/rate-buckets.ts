@@ -1,12 +1,12 @@
 import { type Limit, type BucketLevel, standingOf } from './rate-bucket.ts';
 
-/** What is forgotten at once when there are too many, so that sorting them is paid for by many newcomers. */
+/** How many buckets are removed at a time, so that sorting them is rarely needed. */
 const FORGOTTEN_SHARE = 0.1;
 
 /**
- * The buckets of one limit, at most so many. A bucket that is full again is worth nothing and goes first; after
- * those go the ones that would be full soonest, so that making room forgives next to nothing, and least of all to
- * whoever floods: their bucket is the one furthest from full.
+ * The buckets of one limit, up to a maximum number. Full buckets carry no information and are removed first, then those
+ * that will be full soonest: so making room hardly helps a caller, and least of all one who floods, whose bucket is
+ * the furthest from full.
  */
 export class Buckets {
   readonly limit: Limit;

@@ -11,8 +11,8 @@ import { parse } from '../parse.ts';
 import { deliveryAfter } from './redelivery.ts';
 
 /**
- * Reads a queue. Messages stand alone: those that fail come again, the others are done. One that fails by itself ends
- * in the failure queue after a few deliveries; while something it needs is away, it comes again for hours.
+ * Reads a queue. Messages are independent: failed ones are delivered again, the others are done. A message that fails
+ * on its own goes to the failure queue after a few deliveries; during an outage it is delivered again for hours.
  */
 export function queueConsumer<T>(
   schema: v.GenericSchema<unknown, T>,
@@ -36,7 +36,7 @@ export function queueConsumer<T>(
   });
 }
 
-/** Each message has ids of its own; the batch has none. One that ends early is not done, so all of it comes again. */
+/** Each message has its own ids; the batch has none. If the batch ends early, all its messages are delivered again. */
 const QUEUE: Shape<SQSEvent, SQSBatchResponse> = {
   kind: 'queue',
   sent: () => ({}),
@@ -50,7 +50,7 @@ const QUEUE: Shape<SQSEvent, SQSBatchResponse> = {
   },
 };
 
-/** Whether the message is done with: it lies in the failure queue. Otherwise it comes again. */
+/** Whether the message was moved to the failure queue. Otherwise it is delivered again. */
 async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<boolean> {
   const next = deliveryAfter({
     isOutage: isOutage(error),
@@ -67,7 +67,7 @@ async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<
     ctx.log.warn('A message could not be consumed; it will be delivered again.', { ...said, ...next });
     await postpone(record, next.afterSeconds);
   } catch (trouble) {
-    // It comes again when its time is up.
+    // It is delivered again after its visibility time-out.
     ctx.log.error('A message could neither be delayed nor moved to the failure queue.', { ...said, trouble });
   }
   return false;
@@ -83,7 +83,7 @@ async function postpone({ receiptHandle }: SQSRecord, seconds: number): Promise<
   );
 }
 
-/** With the cause beside it, for the person who looks. */
+/** With the cause as an attribute, for the person who looks at it. */
 async function giveUp(ctx: Context, { body }: SQSRecord, error: unknown): Promise<void> {
   const cause = error instanceof Error ? error.name : 'unknown';
   await sqs().send(

@@ -6,7 +6,7 @@ import { OutboxRow, Pointer } from '../data/outbox.ts';
 import { outboxKey } from '../data/keys.ts';
 import { readItem } from '../data/table.ts';
 
-/** What a domain does about an event. It may be told twice and must do it once. */
+/** What a domain does about an event. The event may be delivered twice, so a reaction must be idempotent. */
 export type Reaction<K extends EventKind> = (ctx: Context, event: EventOf<K>) => Promise<void>;
 
 interface Reacting {

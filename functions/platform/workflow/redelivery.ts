@@ -1,13 +1,13 @@
 // When a message that failed comes again. Rules only; nothing here knows AWS.
 
-/** One that fails by itself will not succeed by being tried more often. */
+/** A message that fails on its own does not succeed by more deliveries. */
 const DELIVERIES_MAX = 5;
-/** While something it needs is away, a message waits this long; the stream's records as long. */
+/** During an outage a message is retried for this long; stream records are kept as long. */
 export const AGE_SECONDS_MAX = 6 * 3600;
 const DELAY_SECONDS_MAX = 300;
 
 export interface Failed {
-  /** Whether something that everybody needs is away, rather than something wrong with this message. */
+  /** Whether there is an outage, rather than something wrong with this message. */
   isOutage: boolean;
   deliveries: number;
   ageSeconds: number;

@@ -2,7 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import type { Context } from '../context.ts';
 import { edge, type Shape } from '../edge/edge.ts';
 
-/** Reads the table's stream. A batch that fails comes again whole, one that answers comes again from what it names. */
+/** Reads the table's stream. A failed batch is delivered again as a whole, or from the record the answer names. */
 export function streamConsumer(
   consume: (ctx: Context, records: DynamoDBRecord[]) => Promise<DynamoDBBatchResponse>,
 ) {

@@ -3,20 +3,20 @@ import { secondsAfter } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { task } from './task.ts';
 
-/** Finds what events have missed and mends it. It takes no input, trusts only what is stored, and may run twice. */
+/** Finds and repairs work that events have missed. It has no input, reads only stored state, and may run twice. */
 export interface Sweep<T> {
-  /** What is mended, for the log: `promotion`. */
+  /** What is repaired, for the log: `promotion`. */
   noun: string;
-  /** What may need it, in the order it is taken. What one run leaves over, the next finds. */
+  /** The items that may need repair, in order. The next run finds what this one leaves. */
   find: (ctx: Context) => AsyncIterable<T> | Promise<Iterable<T>>;
   mend: (ctx: Context, item: T) => Promise<void>;
-  /** By what an item is found in the log. */
+  /** Identifies an item in the log. */
   label: (item: T) => Record<string, unknown>;
-  /** What is noted about an item that could not be mended. */
+  /** Records that an item could not be repaired. */
   failed?: (ctx: Context, item: T) => Promise<void>;
-  /** How many are mended at the same time. */
+  /** How many items are repaired at the same time. */
   atOnce?: number;
-  /** When no further item is begun; what is under way then still ends before the function does. */
+  /** After this time no further item is begun; those in progress still end before the function's time-out. */
   secondsMax: number;
 }
 
@@ -42,7 +42,7 @@ async function mendOne<T>(ctx: Context, { noun, mend, label, failed }: Sweep<T>,
   try {
     await mend(ctx, item);
   } catch (error) {
-    // The others must not wait for the one that cannot be helped.
+    // One item that cannot be repaired must not stop the others.
     ctx.log.error(`The ${noun} could not be repaired and was left unchanged.`, { ...label(item), error });
     await failed?.(ctx, item);
   }

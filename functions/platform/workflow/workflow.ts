@@ -25,7 +25,7 @@ export async function startExecution(
   );
 }
 
-// A repeated answer finds its token used, a late one finds the step over: both are harmless.
+// The token of a repeated answer is used, that of a late answer has expired: both are harmless.
 const ANSWERED_BEFORE = ['TaskDoesNotExist', 'TaskTimedOut', 'InvalidToken'];
 
 export async function answerTask(taskToken: string): Promise<void> {

@@ -1,19 +1,40 @@
 import type { Mutant } from './mutant.ts';
 
-export const relay: Mutant[] = [
+export const events: Mutant[] = [
+  {
+    what: 'everybody’s ticket is an administrator’s, and lasts when its holder is removed',
+    file: 'functions/events/ticket-holder.ts',
+    from: "judge(grants, 'event.read', {}) === 'allowed'",
+    to: "judge(grants, 'event.read', {}) !== 'forbidden'",
+    noticedBy: ['test/events/events.test.ts'],
+  },
+  {
+    what: 'a reader of the feed passes over an event that is put there in the same moment',
+    file: 'functions/events/event-store.ts',
+    from: 'settled(rows, after, now).map',
+    to: 'rows.map',
+    noticedBy: ['test/events/events.test.ts'],
+  },
+  {
+    what: 'a search in the audit reads the whole log at once',
+    file: 'functions/events/audit-store.ts',
+    from: 'isSifted ? LOOKED_AT_MAX : limit',
+    to: 'isSifted ? undefined : limit',
+    noticedBy: ['test/events/audit.test.ts'],
+  },
+  {
+    what: 'the audit of a span of time ends a minute too late',
+    file: 'functions/events/audit-store.ts',
+    from: `    ['at', '<=', to?.toISOString()],
+`,
+    to: '',
+    noticedBy: ['test/events/audit.test.ts'],
+  },
   {
     what: 'a record that failed is not told to the stream, so it is not tried again',
     file: 'functions/events/stream-record.ts',
     from: "dynamodb?.SequenceNumber ?? ''",
     to: "''",
-    noticedBy: ['test/events/relay-events.test.ts'],
-  },
-  {
-    what: 'events that DynamoDB was too busy to read are taken for gone, and nobody ever hears of them',
-    file: 'functions/platform/data/rows.ts',
-    from: `  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
-`,
-    to: '',
     noticedBy: ['test/events/relay-events.test.ts'],
   },
   {
@@ -159,17 +180,16 @@ export const relay: Mutant[] = [
   {
     what: 'of many followers only the first few hear anything',
     file: 'functions/events/connection-store.ts',
-    from: `    from = LastEvaluatedKey;
-`,
-    to: `    break;
-`,
+    from: 'FOLLOWERS_MAX = 1_000',
+    to: 'FOLLOWERS_MAX = 10',
     noticedBy: ['test/events/followers.test.ts'],
   },
   {
     what: 'a subscription never ends',
     file: 'functions/events/connection-store.ts',
-    from: 'subscriptions.filter(({ expires_at }) => expires_at > epochSeconds(now))',
-    to: 'subscriptions',
+    from: `    .filter(({ expires_at }) => expires_at > epochSeconds(now))
+`,
+    to: '',
     noticedBy: ['test/events/followers.test.ts'],
   },
   {

@@ -2,45 +2,46 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { grantInvoke } from './grants.ts';
-import type { PlatformFunction } from './platform-function.ts';
+import { PlatformFunction, type PlatformFunctionProps } from './platform-function.ts';
 import { FailureQueue } from './work-queue.ts';
 
-export interface ScheduleProps {
+export interface ScheduledFunctionProps extends Omit<PlatformFunctionProps, 'concurrencyMax'> {
   every: Duration;
-  run: PlatformFunction;
-  description: string;
 }
 
 /** As long as Lambda keeps what it could not deliver. */
 const EVENT_AGE_SECONDS_MAX = 6 * 3600;
 
-/** Runs a function again and again. A run that fails is not repeated, since the next comes soon, but it is noticed. */
-export class Schedule extends Construct {
-  constructor(scope: Construct, id: string, { every, run, description }: ScheduleProps) {
-    super(scope, id);
+/**
+ * A function that runs again and again. A run that fails is not repeated, since the next comes soon, but it is noticed.
+ * There is never more than one run: two at once would do the same work against each other.
+ */
+export class ScheduledFunction extends PlatformFunction {
+  constructor(scope: Construct, id: string, { every, ...props }: ScheduledFunctionProps) {
+    super(scope, id, { timeoutSeconds: 120, ...props, concurrencyMax: 1 });
     const failures = new FailureQueue(this, 'Failures');
-    run.configureAsyncInvoke({
+    this.configureAsyncInvoke({
       retryAttempts: 0,
       maxEventAge: Duration.seconds(Math.min(every.toSeconds(), EVENT_AGE_SECONDS_MAX)),
       onFailure: new SqsDestination(failures),
     });
 
-    const role = new Role(this, 'Role', {
+    const role = new Role(this, 'ScheduleRole', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
     });
-    grantInvoke(role, run);
+    grantInvoke(role, this);
     role.addToPolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [failures.queueArn] }));
 
     const schedule = new CfnSchedule(this, 'Schedule', {
-      description,
+      description: props.description,
       scheduleExpression: `rate(${every.toMinutes()} minutes)`,
       flexibleTimeWindow: { mode: 'OFF' },
       target: {
-        arn: run.functionArn,
+        arn: this.functionArn,
         roleArn: role.roleArn,
         input: '{}',
         retryPolicy: { maximumRetryAttempts: 2, maximumEventAgeInSeconds: every.toSeconds() },

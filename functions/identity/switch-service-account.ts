@@ -1,0 +1,44 @@
+import { projectOf } from '../platform/context.ts';
+import type { DomainEvent } from '../platform/events.ts';
+import { command, type Endpoint } from '../platform/http/endpoint.ts';
+import { requireVersion } from '../platform/http/precondition.ts';
+import { findServiceAccount, saveServiceAccount } from './service-account-store.ts';
+import {
+  type ServiceAccount,
+  ServiceAccountParams,
+  ServiceAccountView,
+  subjectOf,
+  viewServiceAccount,
+} from './service-account.ts';
+
+interface Switch {
+  summary: string;
+  action: string;
+  decide: (account: ServiceAccount) => ServiceAccount;
+  tell: (account: ServiceAccount) => DomainEvent;
+}
+
+/** What disabling a service account and enabling it again have in common. */
+export const switchServiceAccount = ({ summary, action, decide, tell }: Switch): Endpoint =>
+  command(
+    {
+      summary,
+      action,
+      params: ServiceAccountParams,
+      reply: ServiceAccountView,
+      refusals: ['service_account.unknown', 'precondition.failed'],
+    },
+    async (ctx, { params }) => {
+      const account = await findServiceAccount(projectOf(ctx).id, params.service_account_id);
+      const stale = requireVersion(account, ctx.ifMatch);
+      const after = decide(account);
+      return {
+        subject: subjectOf(account),
+        before: viewServiceAccount(account),
+        after: viewServiceAccount(after),
+        writes: [saveServiceAccount(account, after, stale)],
+        events: [tell(after)],
+        reply: viewServiceAccount(after),
+      };
+    },
+  );
