@@ -11,7 +11,7 @@ const config: KnipConfig = {
     ...functions,
     'bin/*.ts',
     'sdk/*.ts',
-    'sdk/cli/gpuaas.ts',
+    'sdk/signing/*.ts',
     'test/**/*.test.ts',
     'test/local/fixtures/**/*.ts',
     'test/local/services/services-s3-process.ts',

@@ -8,7 +8,7 @@ import { PlatformStack } from './platform-stack.ts';
 export interface BuildOptions {
   outdir: string;
   context?: Record<string, unknown>;
-  /** The checks take as long as all the rest, so a start on this machine leaves them to `npm run synth` and the tests. */
+  /** The cdk-nag checks take half of the time, so a local start leaves them to `npm run synth` and the tests. */
   validate?: boolean;
 }
 

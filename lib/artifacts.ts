@@ -36,7 +36,7 @@ export interface ArtifactsProps {
 /** What apps are made of: images and files, where they lie, and whether they are trusted. */
 export class Artifacts extends Construct {
   readonly api: PlatformFunction;
-  /** What a revocation leads to: promotions end, and what runs the artifact is asked to stop. */
+  /** Reacts to revocations: ends promotions, and asks instances that run the artifact to stop. */
   readonly reactions: Reactions;
   /** Where files lie. */
   readonly bucketName: string;
@@ -74,7 +74,7 @@ export class Artifacts extends Construct {
       ],
     });
     grantItems(this.api, control, { actions: ['GetItem', 'UpdateItem'], partitions: [ARTIFACT_PROMOTIONS] });
-    // What trust an artifact loses or finds again, its app says too, and no version moves on meanwhile.
+    // Lost or regained trust is also noted in the app's row, and no version may move in the same moment.
     grantItems(this.api, control, { actions: ['PutItem', 'UpdateItem'], partitions: [CATALOG_PARTITION] });
     grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [APP_PARTITIONS] });
     grantItems(this.api, control, {
@@ -82,7 +82,7 @@ export class Artifacts extends Construct {
       partitions: [projectArtifacts('*')],
       index: 'gsi1',
     });
-    // Nothing is registered in a project that was archived meanwhile, nor what is just being removed.
+    // Write conditions: the project is not archived, and the repository is not being cleaned.
     grantItems(this.api, control, {
       actions: ['ConditionCheckItem'],
       partitions: [PROJECT_PARTITIONS, REPOSITORY_PARTITION],
@@ -111,7 +111,7 @@ export class Artifacts extends Construct {
       timeoutSeconds: 28,
       environment: { CONTROL_TABLE: control.tableName, ARTIFACTS_BUCKET: data.artifacts.bucketName },
     });
-    // What it finds is written to the artifact and told, as its team's own request would.
+    // Its verdict is stored and published like that of a verify request.
     this.grantMove(verify, control);
     kernel.grantTell(verify);
     grantItems(verify, control, { actions: ['Query'], partitions: [TRUST_PARTITION] });
@@ -155,7 +155,7 @@ export class Artifacts extends Construct {
   /** The right to read what was uploaded. */
   grantReadFiles(fn: PlatformFunction): void {
     this.grantOnFiles(fn, ['s3:GetObject', 's3:GetObjectVersion'], ['kms:Decrypt']);
-    // Who may not list a bucket is not told either that an object is missing.
+    // Without the permission to list the bucket, S3 does not report a missing object as missing.
     fn.addToRolePolicy(
       new PolicyStatement({
         actions: ['s3:ListBucket', 's3:ListBucketVersions'],
@@ -178,7 +178,7 @@ export class Artifacts extends Construct {
     this.grantOnFiles(fn, ['s3:DeleteObjectVersion'], []);
   }
 
-  /** The right to sign addresses others upload to: they do so in the name of this function. */
+  /** The right to sign upload addresses: uploads then use the permissions of this function. */
   grantUpload(fn: PlatformFunction): void {
     this.grantOnFiles(fn, ['s3:PutObject'], ['kms:GenerateDataKey']);
   }

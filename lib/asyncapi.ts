@@ -11,7 +11,7 @@ Every event belongs to one place: a project, an organisation or the platform. Th
 
 Callers who may read a project follow its events over WebSocket or read its feed; the platform team receives all events on the bus. Operations are described from the side of the client. The HTTP API is described at /api/v1/openapi.json.`;
 
-/** The events described: made of the same table the queues are made of, and of what each kind says it tells. */
+/** The AsyncAPI document, built from the event table that also defines the queues, and the schema of each kind. */
 export function buildAsyncapi(): AsyncapiDocument {
   return {
     asyncapi: '3.0.0',

@@ -49,7 +49,7 @@ const Context = v.pipe(
       ),
       900,
     ),
-    /** How long a warm function remembers what somebody may do: so long a right that was taken away still counts. */
+    /** How long a warm function caches authorization: a removed right still counts for that long. */
     authorization_cache_seconds: v.optional(
       v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 to 5'), v.maxValue(5, 'must be 1 to 5')),
       5,

@@ -17,7 +17,7 @@ import { People } from './people.ts';
 /** Project repositories are made at run time, below this name. */
 const APP_REPOSITORY_PREFIX = 'gpuaas/apps/';
 
-/** What must never be lost: it is retained when the stack is deleted, and protected from being deleted at all. */
+/** Data that must never be lost: retained when the stack is deleted, and protected from deletion. */
 export class DataStack extends Stack {
   /** State of every domain, its outbox and its audit; the stream publishes. */
   readonly control: Table;

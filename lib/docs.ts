@@ -1,7 +1,7 @@
 import { Construct } from 'constructs';
 import { PlatformFunction } from './platform-function.ts';
 
-/** The API described, for programs and for people. It knows only itself, so it is granted nothing but its log. */
+/** The documentation of the API. Its function contains the documents, so it needs no permission but its log. */
 export class Docs extends Construct {
   readonly api: PlatformFunction;
 

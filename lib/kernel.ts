@@ -34,7 +34,7 @@ export class Kernel {
     };
   }
 
-  /** Knowing who calls and what they may; and the records of a change: audit, outbox, receipt. None can be altered. */
+  /** Authorization, and the records of a change: audit, outbox, receipt. These are only added, never altered. */
   grant(fn: PlatformFunction): void {
     grantItems(fn, this.control, {
       actions: ['BatchGetItem'],

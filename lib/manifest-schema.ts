@@ -25,7 +25,7 @@ export function buildManifestSchema(): SchemaDocument {
   const definitions = toJsonSchemaDefs(parts as Parameters<typeof toJsonSchemaDefs>[0], {
     typeMode: 'input',
     target: 'draft-2020-12',
-    // An app team's own schemas are said by hand: valibot only knows that they are objects.
+    // The schemas of app teams are described by hand: valibot only knows that they are objects.
     overrideSchema: ({ valibotSchema, jsonSchema }) =>
       valibotSchema.type === 'record' ? { ...SELF, description: jsonSchema.description } : undefined,
   });
@@ -41,7 +41,7 @@ export function buildManifestSchema(): SchemaDocument {
   return JSON.parse(JSON.stringify(document, withoutEmpty)) as SchemaDocument;
 }
 
-/** Each part once: where it is used with words of its own, only those stand beside the reference. */
+/** Defines each part once; a different description is placed next to the reference. */
 function withReferences(definitions: Record<string, Schema>): Record<string, Schema> {
   const names = new Map(Object.entries(definitions).map(([name, part]) => [partOf(part), name]));
   const referring = (node: unknown): unknown => {

@@ -1,11 +1,11 @@
 import type { Schema } from '../functions/docs/document.ts';
 import type { SchemaDocument } from './manifest-schema.ts';
 
-/** Where docs/manifest.md has the tables of fields; what stands between is made. */
+/** Marks the tables of fields in docs/manifest.md; the text between is generated. */
 const BEGIN = '<!-- fields: made by npm run schemas -->';
 const END = '<!-- end of fields -->';
 
-/** The page with its tables made anew. */
+/** The page with its tables generated again. */
 export function withTables(page: string, document: SchemaDocument): string {
   const [before, rest = ''] = page.split(BEGIN);
   const [, after] = rest.split(END);
@@ -36,7 +36,7 @@ function tablesOf({ $defs }: SchemaDocument): string[] {
   return tables;
 }
 
-/** Stands in several places, and so under a name of its own. */
+/** Used in several places, so it has a table under its own name. */
 const SHARED = 'resources';
 
 /** A profile of one container has the fields of a component; one table is enough. */

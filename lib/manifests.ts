@@ -12,8 +12,8 @@ import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
 
 /**
- * What app teams send: manifests, read and judged; submissions and their review. Apart from the catalogue, whose
- * function is asked a hundred times as often and need not carry a YAML reader and every rule of a manifest.
+ * Manifests, submissions and their review. Separate from the catalogue, whose function is called a hundred times as
+ * often and does not need a YAML parser and all manifest rules.
  */
 export class Manifests extends Construct {
   readonly api: PlatformFunction;

@@ -44,7 +44,7 @@ function pathParameters({ path, endpoint }: RouteInFull): Parameter[] {
   });
 }
 
-/** The place a path names is authorization's to read, so most endpoints say nothing of it. */
+/** Authorization reads the project or organisation of a path, so most endpoints do not declare it. */
 const PLACE_ID = { type: 'string', format: 'uuid' };
 
 function queryParameters({ endpoint }: RouteInFull): Parameter[] {
@@ -106,7 +106,7 @@ function bodyOf({ endpoint }: RouteInFull, schemas: Schemas): Operation['request
   return { required: !acceptsNothing(schema, schemas), content };
 }
 
-/** Whether an empty object will do: then no body will, too. */
+/** Whether an empty object is accepted: then the body is optional. */
 function acceptsNothing(schema: Schema, { components }: Schemas): boolean {
   const known = schema.$ref ? components[schema.$ref.split('/').at(-1) ?? ''] : schema;
   return known?.type === 'object' && !known.required && !known.minProperties;

@@ -127,7 +127,7 @@ export function problemCodesOf(route: RouteInFull): ProblemCode[] {
 }
 
 function codesOfCaller({ permission, endpoint }: RouteInFull): ProblemCode[] {
-  // A public route that is sent something is one where credentials are tried.
+  // A public route with a body is one where credentials are tried.
   if (permission === 'public') return endpoint.kind === 'command' ? ['auth.assertion_refused'] : [];
   if (permission === 'iam') return ['auth.missing'];
   const token: ProblemCode[] = ['auth.missing', 'auth.invalid', 'auth.revoked'];
@@ -143,7 +143,7 @@ function codesOfPlaces({ route, path }: RouteInFull): ProblemCode[] {
     .filter((code): code is ProblemCode => code in PROBLEMS);
 }
 
-// Headers are read before it is known whether they will be of use.
+// Headers are validated even if the route does not use them.
 const CODES_OF_BODY: ProblemCode[] = [
   'request.malformed',
   'request.media_type',

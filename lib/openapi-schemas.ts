@@ -47,7 +47,7 @@ export function eventSchemaOf(schema: GenericSchema): Schema {
   return convert(new Map([[schema, 'event']]), 'output', 'draft-07')['event'] ?? {};
 }
 
-// A thing is named after the route that gets it; whoever else answers with it says the same name.
+// A schema is named after the route that gets the resource; other routes with the same reply use the same name.
 function byPlainness(all: RouteInFull[]): RouteInFull[] {
   return [...all].sort((a, b) => Number(b.handler.startsWith('get')) - Number(a.handler.startsWith('get')));
 }

@@ -28,7 +28,7 @@ A list returns items and next_cursor; repeat the request with ?cursor= until nex
 
 Every refusal is a problem document; match on its code. The RateLimit header states how many requests are left; after a 429 or 503, wait as long as Retry-After states.`;
 
-/** The API described: made of the same table the gateway is made of, and of what the endpoints say they take and give. */
+/** The OpenAPI document, built from the route table of the gateway and the schemas of the endpoints. */
 export function buildOpenapi(all: RouteInFull[] = routesInFull()): OpenapiDocument {
   const schemas = nameSchemas(all);
   const ids = operationIds(all);

@@ -21,7 +21,7 @@ export interface PlatformStackProps extends StackProps {
   version: string;
 }
 
-/** What can be deployed again at any time: everything that moves, and nothing that must be kept. */
+/** Everything that can be deployed again at any time: code and wiring, but no data. */
 export class PlatformStack extends Stack {
   constructor(scope: Construct, id: string, { data, version, ...props }: PlatformStackProps) {
     super(scope, id, props);

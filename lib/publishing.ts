@@ -19,7 +19,7 @@ export interface PublishingProps {
   artifacts: Artifacts;
 }
 
-/** Who hands out what artifacts are published with: a function apart from those that look at them. */
+/** Hands out publish credentials, in a function separate from those that read artifacts. */
 export class Publishing extends Construct {
   readonly api: PlatformFunction;
 
@@ -48,7 +48,7 @@ export class Publishing extends Construct {
     artifacts.grantOpenRepositories(this.api);
     artifacts.grantUpload(this.api);
 
-    // Who pushes is a session of this role, cut down to one repository when it begins.
+    // Clients push with a session of this role, limited to one repository.
     const publisher = new Role(this, 'Publisher', {
       description: 'Pushes images; each session is limited to one repository and a few minutes.',
       assumedBy: new ArnPrincipal(this.api.role?.roleArn ?? ''),

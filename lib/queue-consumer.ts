@@ -15,8 +15,8 @@ export interface QueueConsumerProps extends PlatformFunctionProps {
 }
 
 /**
- * A function and the queue it reads. A message that keeps failing ends in the queue's failure queue: how often and how
- * long it is tried before, functions/platform/workflow/redelivery.ts says.
+ * A function and the queue it reads. A message that keeps failing is moved to the failure queue;
+ * functions/platform/workflow/redelivery.ts decides how often and how long it is tried before.
  */
 export class QueueConsumer extends PlatformFunction {
   readonly work: WorkQueue;

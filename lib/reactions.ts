@@ -14,7 +14,7 @@ export interface ReactionsProps {
   timeoutSeconds?: number;
 }
 
-/** What a domain does about events, and the queue it is pointed to them by. It shares neither with another domain. */
+/** The function with which a domain reacts to events, and its queue. Each domain has its own. */
 export class Reactions extends QueueConsumer {
   /** The types of the events that come to the queue. */
   readonly types: string[];

@@ -29,11 +29,11 @@ export interface RelayProps {
 }
 
 /**
- * The two readers of the control table's stream. The relay publishes what was committed: to the feed of its place, to
- * who follows it, on the bus. The dispatcher points the domains that react to it. Neither waits for the other.
+ * The two readers of the control table's stream. The relay publishes committed events: on the feed of their place, to
+ * its followers, on the bus. The dispatcher notifies the domains that react to them. Neither waits for the other.
  */
 export class Relay extends Construct {
-  /** Every event of the platform, for whoever deploys rules beside it. */
+  /** Every event of the platform, for rules that the platform team deploys. */
   readonly bus: EventBus;
   private readonly props: RelayProps;
 

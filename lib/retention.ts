@@ -21,7 +21,7 @@ export interface RetentionProps {
   artifacts: Artifacts;
 }
 
-/** What the platform does about artifacts by itself: it looks at their trust again, and removes what nobody needs. */
+/** Scheduled work on artifacts: verifies them again, and removes unneeded content. */
 export class Retention extends Construct {
   readonly api: PlatformFunction;
 
@@ -83,7 +83,7 @@ export class Retention extends Construct {
       partitions: [ARTIFACT_PARTITIONS, promotionPartitions('artifact')],
     });
     grantItems(fn, control, { actions: ['UpdateItem'], partitions: [CONTENT_PARTITIONS] });
-    // What trust an artifact loses or finds again, its app says too, and no version moves on meanwhile.
+    // Lost or regained trust is also noted in the app's row, and no version may move in the same moment.
     grantItems(fn, control, {
       actions: ['BatchGetItem'],
       partitions: [CATALOG_PARTITION, APP_PARTITIONS],

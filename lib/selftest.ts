@@ -18,7 +18,7 @@ export interface SelftestProps {
   version: string;
 }
 
-/** One run over every wire the platform has: request, table, stream, reaction, workflow, queue, answer, push. */
+/** A run through every kind of connection: request, table, stream, reaction, workflow, queue, answer, push. */
 export class Selftest extends Construct {
   readonly api: PlatformFunction;
   /** What it does about events: it starts runs. */

@@ -25,8 +25,8 @@ export interface StreamConsumerProps extends PlatformFunctionProps {
 const RETRIES_MAX = 10_000;
 
 /**
- * A function that reads a table's stream from the oldest record on. It is invoked again until it succeeds or the record
- * is too old; that is described in the failure queue. A stream has two readers at most: AWS throttles a third.
+ * A function that reads a table's stream from the oldest record on. It is retried until it succeeds or the record is
+ * too old; expired records are described in the failure queue. A stream has at most two readers: AWS throttles a third.
  */
 export class StreamConsumer extends PlatformFunction {
   constructor(scope: Construct, id: string, props: StreamConsumerProps) {

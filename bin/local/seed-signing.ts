@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../../lib/local/journal/write-whole.ts';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import type { DemoApi } from './demo-api.ts';
 
 /** Files of whoever signs in the demo: its key, and its certificate with the root's. */

@@ -8,7 +8,7 @@ import type { Version } from '../catalog/version.ts';
 import type { Artifact, LifecycleState } from './artifact.ts';
 import { refuse } from './problems.ts';
 
-/** The version and its app, as they were read. Both may be missing: an artifact may be registered before its version. */
+/** The version and its app, as they were read. Both may be missing: an artifact may come before its version. */
 export interface Bound {
   app?: App;
   version?: Version;

@@ -5,7 +5,7 @@ import { judgeTrust } from '../trust/trust.ts';
 import type { Trust } from '../trust/trust-policy.ts';
 import type { Verification } from '../trust/verification.ts';
 
-/** Reads an artifact's signatures and provenance and gives a verdict. If the store does not answer it refuses instead. */
+/** Reads an artifact's signatures and provenance and gives a verdict. Refuses if the store does not answer. */
 export async function examineArtifact(artifact: Artifact, trust: Trust, now: Date): Promise<Verification> {
   const { repository, media_type, digest, size_bytes, source_type } = artifact;
   const evidence =

@@ -10,7 +10,7 @@ const ATTACHMENT_BYTES_MAX = 1024 * 1024;
 const SIGNATURE_TYPE = 'application/jose+json';
 const PROVENANCE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 
-/** The signatures and provenance stored next to a file, of any upload. The artifact is bound to one version of the file. */
+/** The signatures and provenance next to a file, of any upload. The artifact is bound to one version of the file. */
 export async function findFileEvidence({ id, object }: Artifact): Promise<Evidence> {
   if (object === undefined) throw new Error(`The artifact ${id} is a file without an object.`);
   const { key, version_id } = object;

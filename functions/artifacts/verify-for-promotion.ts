@@ -13,7 +13,7 @@ import { decideVerification } from './decide-verification.ts';
 import { examineArtifact } from './examine-artifact.ts';
 import { readTrust } from './read-trust.ts';
 
-/** The first gate. Its verdict is stored for the artifact and for the promotion, which fails if the artifact is untrusted. */
+/** The first gate. Its verdict counts for the artifact and for the promotion, which ends if trust is missing. */
 export const handler = task(stepOf(artifactKind), async (ctx, { subject, operation_id }) => {
   let found: { fault?: Failure } | undefined;
   await commitDecision(ctx, 'artifacts.artifact.verify', async () => {

@@ -6,7 +6,7 @@ import { refuse } from './problems.ts';
 
 const SetAside = v.object({ place: textOf<PlaceId>(), event_id: textOf<EventId>() });
 
-/** Retries events that were set aside. Those that fail again go to the failure queue, from which they can be redriven. */
+/** Retries events that were set aside. Those that fail again go to the failure queue and can be redriven. */
 export const handler = queueConsumer(SetAside, async (ctx, { place, event_id }) => {
   const { failed, isOnBus } = await relayPlace(ctx, place, [event_id], { isAgain: true });
   if (failed.length > 0) throw new Error('The event cannot be read, or the bus rejects it.');

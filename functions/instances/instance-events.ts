@@ -1,4 +1,4 @@
-// What is told of instances. They do not exist yet; others tell of them and act on what they tell. Rules only.
+// The events about instances. The instances domain does not exist yet; other domains emit and react to these events.
 
 import * as v from 'valibot';
 import { type AppInstanceId, ArtifactId, branded } from '../platform/ids.ts';

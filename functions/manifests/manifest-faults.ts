@@ -1,4 +1,4 @@
-// Turns the faults a wire schema finds in a manifest into messages for the app team: where, what was expected, what to do.
+// Turns schema faults of a manifest into messages for the app team: where, what was expected, what to do.
 
 import type * as v from 'valibot';
 import type { InputFault } from '../platform/errors.ts';

@@ -27,7 +27,7 @@ export interface Registration {
   version: Version;
 }
 
-/** Who registers: the project that owns or will own the slug; without one the platform, which may register for any project. */
+/** Who registers: the project that owns or will own the slug; without one the platform, which may register any. */
 export interface Registrant {
   owner?: Owner;
   actor: string;

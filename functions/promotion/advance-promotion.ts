@@ -27,7 +27,7 @@ interface Advance {
   to: Target;
 }
 
-/** One transition, made once however often it is asked for; and what the workflow is to do next. */
+/** Makes one transition, once however often it is requested, and returns what the workflow does next. */
 export async function advancePromotion(ctx: Context, kind: Kind, step: Advance): Promise<Outcome> {
   if (step.to === 'active') await kind.judge?.(ctx, step.subject);
   let outcome: Outcome | undefined;

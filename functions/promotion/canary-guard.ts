@@ -1,4 +1,4 @@
-// How a version does while it is in canary, told by the instances that use it. Rules only; nothing here knows AWS.
+// Judges a canary by the instances that use the version. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
 import { type AppInstanceId, ProjectId, textOf } from '../platform/ids.ts';
@@ -14,7 +14,7 @@ export const AskedAudience = v.strictObject({
   project_ids: v.optional(v.pipe(v.array(ProjectId), v.maxLength(100))),
 });
 
-/** What the canary of a version is to be when nobody says otherwise, and that of an artifact. */
+/** The default canary of a version, and of an artifact. */
 export const CANARY_DEFAULTS = {
   percent: 10,
   project_ids: [] as ProjectId[],
@@ -24,10 +24,10 @@ export const CANARY_DEFAULTS = {
 };
 export const BAKE_DEFAULTS = { bake_seconds: 0 };
 
-/** As many instances as one canary is judged by; those that come later change nothing. */
+/** How many instances a canary is judged by; later ones are not counted. */
 export const OBSERVED_MAX = 1000;
 
-/** How long something stays in canary. An artifact does no more: by itself nobody launches it. */
+/** How long something stays in canary. That is all for an artifact: nobody launches it by itself. */
 export const Bake = v.object({
   bake_seconds: v.number(),
   began_at: v.optional(v.string()),
@@ -41,12 +41,12 @@ export const Canary = v.object({
   percent: v.number(),
   project_ids: v.array(textOf<ProjectId>()),
   failure_percent_max: v.number(),
-  /** With fewer instances than this, a failure says nothing. */
+  /** With fewer instances than this, failures do not count. */
   instances_min: v.number(),
 });
 export type Canary = v.InferOutput<typeof Canary>;
 
-/** Whether it is tried out by some, and judged by how it does there. */
+/** Whether the canary has an audience and is judged by its instances. */
 export const isTried = (canary: Canary | Bake | undefined): canary is Canary =>
   canary !== undefined && 'instances_min' in canary;
 

@@ -14,7 +14,7 @@ interface Asked {
   operation_id: OperationId;
 }
 
-/** What a request for a promotion leads to; nothing where another one has taken its place. */
+/** Starts the workflow of a requested promotion, unless another one has replaced it. */
 export async function startPromotion(
   ctx: Context,
   kind: Kind,
@@ -25,7 +25,7 @@ export async function startPromotion(
     await startWorkflow(ctx, kind, promotion);
 }
 
-/** What an answer leads to. The token is the one of now, not of when the answer came. */
+/** Continues the workflow after an answer, with the current token, which may be newer than the answer. */
 export async function answerPromotion(kind: Kind, { subject, operation_id }: Asked): Promise<void> {
   const { promotion, ...at } = await kind.find(subject);
   if (promotion?.operation_id === operation_id && isAnswerable(promotion, at))

@@ -7,7 +7,7 @@ import type { Failure, Subject } from './promotion.ts';
 import { fail } from './promotion-steps.ts';
 import { savePromotion } from './keep-promotion.ts';
 
-/** Ends a promotion that cannot go on; one that has ended, or has made place for another, stays as it is. */
+/** Ends a promotion that cannot continue; one that has ended or was replaced is left unchanged. */
 export async function failPromotion(
   ctx: Context,
   kind: Kind,

@@ -15,8 +15,8 @@ import { Promotion, type Subject } from './promotion.ts';
 export const parsePromotion = (row: unknown): Promotion | undefined => v.parse(v.optional(Promotion), row);
 
 /**
- * Writes what has changed since it was read, unless somebody else was quicker. The instances counted stay as they are:
- * they are added beside, and only a new canary forgets them.
+ * Writes what has changed since the promotion was read, unless there was a concurrent change. The counted instances are
+ * not written here: they are added separately, and only a new canary clears them.
  */
 export function savePromotion(before: Promotion | undefined, after: Promotion): Write {
   const { running_ids, failed_ids, ...row } = after;
@@ -38,7 +38,7 @@ export function savePromotion(before: Promotion | undefined, after: Promotion): 
   );
 }
 
-/** What a promotion may lose again. */
+/** Members that a change may remove. */
 const OPTIONAL = {
   canary: undefined,
   grace_until: undefined,
@@ -48,7 +48,7 @@ const OPTIONAL = {
   error: undefined,
 };
 
-/** Keeps what a step has to remember, where nobody needs to be told. */
+/** Stores what a step must remember, without an audit row or an event. */
 export async function keepPromotion(
   subject: Subject,
   decide: (promotion: Promotion) => Promotion | undefined,

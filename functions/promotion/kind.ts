@@ -10,8 +10,8 @@ import { dataOf, type Failure, type Promotion, type Step, type Subject, type Tar
 import type { Status } from './status.ts';
 
 /**
- * A kind of thing that is promoted: versions, artifacts. Each says in its own domain what is its own; promotions know
- * no more of it than this.
+ * A kind of thing that is promoted: versions, artifacts. Each domain implements this interface; promotions know
+ * nothing else about a kind.
  */
 export interface Kind<S extends Subject = Subject> {
   name: S['kind'];
@@ -25,7 +25,7 @@ export interface Kind<S extends Subject = Subject> {
   requested(promotion: Promotion): DomainEvent;
   failed(promotion: Promotion, error: Failure): DomainEvent;
   wrongStatus(detail: string): Refusal;
-  /** What its canary is, when nobody says otherwise. */
+  /** The default canary. */
   canary: Canary | Bake;
   /** The step at which its own function decides whether the promotion goes on. */
   gate: Step;
@@ -33,7 +33,7 @@ export interface Kind<S extends Subject = Subject> {
   isGated(from: Status): boolean;
   /** Where the workflow goes on after the gate. */
   afterGate(from: Status): Step;
-  /** Refuses a transition that one of its gates has not let through. */
+  /** Refuses a transition if one of its gates has not passed. */
   requireGates(promotion: Promotion, to: Target): void;
   /** The last look before it becomes active. */
   judge?(ctx: Context, subject: S): Promise<void>;
@@ -56,7 +56,7 @@ export interface Promotable {
   place: { org_id?: OrgId; project_id?: ProjectId };
   /** Where it is read. */
   path: string;
-  /** Refuses a promotion that cannot succeed, and holds what it counts on as it begins. */
+  /** Refuses a promotion that cannot succeed, and returns the write conditions for its start. */
   hold(promotion: Promotion): Write[];
   /** The transition, with the promotion as it is after it. */
   move(to: Target, after: Promotion, now: Date): Promise<Decision>;

@@ -1,5 +1,5 @@
-// How a promotion begins: what may be asked of a version or an artifact, and what that is to become. Rules only;
-// nothing here knows AWS.
+// How a promotion begins: which promotions may be requested, and how they are planned. Rules only; nothing here knows
+// AWS.
 
 import type { Actor } from '../platform/actor.ts';
 import { type CorrelationId, lowerCased, type OperationId, type ProjectId } from '../platform/ids.ts';
@@ -12,7 +12,7 @@ import type { Status } from './status.ts';
 
 const AHEAD = ['draft', ...PROMOTED_TO] as const satisfies Status[];
 
-/** What is asked for; of a canary that nobody is chosen for, only how long. */
+/** What the caller requests; a canary without an audience has only a duration. */
 export interface Asked {
   target: (typeof PROMOTED_TO)[number];
   canary?: { percent?: number; project_ids?: ProjectId[] };
@@ -40,7 +40,7 @@ export function planPromotion(at: Planned, asked: Asked, asker: Asker): Promotio
   return plan(at, asked.target, asker, asked.target === 'staged' ? {} : { canary: planCanary(at, asked) });
 }
 
-/** The way out for a deprecated one nobody uses. */
+/** The retirement of a deprecated version or artifact. */
 export function planRetirement(at: Planned, asker: Asker): Promotion {
   const { kind, status, promotion, retire_after } = at;
   requireNoneRunning(promotion);
@@ -85,7 +85,7 @@ function firstStepOf(kind: Kind, from: Status): Step {
   return kind.isGated(from) ? kind.gate : nextStepFrom(from);
 }
 
-/** Past every gate, by where it began. */
+/** The first step after the gates, by the status the promotion began with. */
 export function nextStepFrom(from: Status): Step {
   if (from === 'draft') return 'staging';
   return from === 'staged' ? 'beginning_canary' : 'baking';
@@ -104,7 +104,7 @@ function requireAhead({ kind, status }: Planned, target: Target): void {
   throw kind.wrongStatus(`The ${kind.name} is ${status} and cannot be promoted to ${target}.`);
 }
 
-/** A canary that has begun goes on with those who have it; how it is judged may be said anew. */
+/** A canary that has begun keeps its audience; how it is judged may be changed. */
 function planCanary({ kind, status, promotion: last }: Planned, asked: Asked): Canary | Bake {
   const { bake_seconds, failure_percent_max, instances_min } = asked;
   const said = definedOf({ bake_seconds, failure_percent_max, instances_min });

@@ -1,16 +1,16 @@
-// What becomes of a promotion when something went wrong, or when nobody came. Rules only; nothing here knows AWS.
+// How a promotion is repaired after an error or a missed event. Rules only; nothing here knows AWS.
 
 import { secondsAfter } from '../platform/clock.ts';
 import { causeOf, type WorkflowError } from '../platform/workflow/workflow-error.ts';
 import type { Promotable } from './kind.ts';
 import type { Failure, Promotion } from './promotion.ts';
 
-/** The stream is given this long to start what was asked for. */
+/** How long the event may take to start the workflow. */
 const START_SECONDS_MAX = 60;
 
 export const SMOKE_FAILED = 'promotion.smoke_failed';
 
-/** What the workflow caught, as people may read it: what went wrong inside is for the log. */
+/** The error the workflow caught, as callers may see it: internal details go only to the log. */
 export function failureOf(error: WorkflowError): Failure {
   const code = error.Error;
   if (code.endsWith('Timeout'))
@@ -22,7 +22,7 @@ export function failureOf(error: WorkflowError): Failure {
   };
 }
 
-/** As every code of a refusal is spelled; what fails inside has a name of another kind. */
+/** The form of every refusal code; internal errors have other names. */
 const REFUSAL = /^(?:[a-z_]+\.[a-z_]+|unavailable)$/;
 
 const DETAIL_CHARACTERS_MAX = 1_000;
@@ -34,7 +34,7 @@ export const STALLED: Failure = {
 
 export type Repair = 'wait' | 'start' | 'answer' | 'fail';
 
-/** What is to be done about a promotion in case nobody else does. */
+/** How the sweep repairs a promotion. */
 export function repairOf(promotion: Promotion, at: Pick<Promotable, 'instance_count'>, now: Date): Repair {
   if (promotion.status !== 'running') return 'wait';
   if (now > new Date(promotion.deadline_at)) return 'fail';
@@ -43,7 +43,7 @@ export function repairOf(promotion: Promotion, at: Pick<Promotable, 'instance_co
   return isAnswerable(promotion, at) ? 'answer' : 'wait';
 }
 
-/** Whether what the workflow waits for is there. */
+/** Whether the workflow can be answered now. */
 export function isAnswerable(
   { step, task_token }: Promotion,
   { instance_count }: Pick<Promotable, 'instance_count'>,

@@ -13,7 +13,7 @@ import { failureOf } from './promotion-repair.ts';
 import { awaitLastInstance } from './promotion-steps.ts';
 import { keepPromotion } from './keep-promotion.ts';
 
-/** What the workflow tells each of its steps: what it is about, and for which operation it acts. */
+/** The input of each step of the workflow: the subject, and the operation. */
 export const stepOf = <S extends Subject>({ subject }: Kind<S>) =>
   v.object({ subject, operation_id: textOf<OperationId>() });
 

@@ -18,7 +18,7 @@ import { refuse } from './problems.ts';
 /** How long the workflow waits for people and for instances: its definition says the same. */
 export const SMOKE_SECONDS_MAX = 14 * 24 * 3600;
 export const LAST_INSTANCE_SECONDS_MAX = 7 * 24 * 3600;
-/** A step that lasts longer than it may by this much is not coming back. */
+/** A step that exceeds its time by this much has failed. */
 const SLACK_SECONDS = 3600;
 
 export const begunAt = (canary: Canary | Bake, began: Date): Canary | Bake => ({
@@ -27,7 +27,7 @@ export const begunAt = (canary: Canary | Bake, began: Date): Canary | Bake => ({
   bake_until: secondsAfter(began, canary.bake_seconds).toISOString(),
 });
 
-/** At a step, and by when it must be over. */
+/** The promotion at a new step, with the deadline of the step. */
 export function arriveAt(promotion: Promotion, step: Step, now: Date): Promotion {
   const ends: Partial<Record<Step, Date>> = {
     awaiting_smoke: secondsAfter(now, SMOKE_SECONDS_MAX),
@@ -59,7 +59,7 @@ export function recordLint(promotion: Promotion, problems: GateProblem[], now: D
 
 /** The token is kept in the same write that says the promotion waits: no verdict can come before it. */
 export function awaitSmoke(promotion: Promotion, taskToken: string, now: Date): Promotion {
-  // Asked again, after a verdict, only the token is new: the sweep will answer it.
+  // If the verdict is already there, only the token is new: the sweep answers it.
   if (promotion.step === 'smoke_answered') return { ...promotion, task_token: taskToken };
   return { ...arriveAt(promotion, 'awaiting_smoke', now), task_token: taskToken };
 }
@@ -78,7 +78,7 @@ export function recordSmoke(
   return { ...arriveAt(promotion, 'smoke_answered', now), gates: { ...promotion.gates, smoke } };
 }
 
-/** What came of looking at an artifact's signature; trusted, it goes on from where it stands. */
+/** Stores the verification of an artifact; if it is trusted, the promotion continues. */
 export function recordVerification(
   promotion: Promotion,
   { verdict, fault }: { verdict: 'verified' | 'refused'; fault?: Failure },
@@ -113,12 +113,12 @@ export function advance(promotion: Promotion, to: Target, now: Date): Promotion 
   return arriveAt({ ...closed, task_token: undefined }, to === 'staged' ? 'beginning_canary' : 'baking', now);
 }
 
-/** It is staged again; why, where it was not a person who decided. */
+/** Ends the promotion after a rollback to staged; `error` is the reason if the platform decided it. */
 export function rollBack(promotion: Promotion, now: Date, error?: Failure): Promotion {
   return { ...end(closeCanary(promotion, now), 'rolled_back', now), error };
 }
 
-/** What was promoted keeps the status it has. */
+/** The version or artifact keeps its status. */
 export function fail(promotion: Promotion, error: Failure, now: Date): Promotion {
   return { ...end(promotion, 'failed', now), error };
 }
@@ -153,8 +153,8 @@ const MADE_FROM: Record<Target, readonly Step[]> = {
 };
 
 /**
- * What became of a transition the workflow asks for: nothing yet, or what it was told before. A step of an operation
- * that is over finds out here that nothing is left to do.
+ * The outcome of a transition that was already made, or undefined if it is still to be made. A step of an ended
+ * operation learns here that nothing is left to do.
  */
 export function outcomeOf(
   promotion: Promotion | undefined,

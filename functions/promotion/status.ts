@@ -18,14 +18,14 @@ export const FOLLOWING = {
   retired: [],
 } as const satisfies Record<Status, readonly Status[]>;
 
-/** Why a transition is not drawn, in words; nothing where it is. */
+/** Why a transition is not allowed, in words; undefined if it is allowed. */
 export function obstacleTo(noun: string, status: Status, to: Status): string | undefined {
   const following: readonly Status[] = FOLLOWING[status];
   if (following.includes(to)) return undefined;
   return `The ${noun} is ${status}; possible next status: ${following.join(' or ') || 'none'}.`;
 }
 
-/** How long what was superseded is kept for those who still use it, when nobody says otherwise. */
+/** The default grace period of a superseded version. */
 export const GRACE_SECONDS_DEFAULT = 7 * 24 * 3600;
 export const GRACE_SECONDS_MAX = 14 * 24 * 3600;
 export const GraceSeconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(GRACE_SECONDS_MAX));

@@ -8,7 +8,7 @@ import { findIntent, listLapsedIntents, saveExpired } from './intent-store.ts';
 
 const EXPIRY: Actor = { kind: 'platform', id: 'intent-expiry' };
 
-/** Ends the intents whose time is over. Nobody could use them any more; from now on it is written down. */
+/** Marks expired intents as expired. They could not be used any more anyway; now it is recorded. */
 export const intentExpiry: Sweep<Pick<Intent, 'id' | 'project_id'>> = {
   noun: 'publish intent',
   find: (ctx) => listLapsedIntents(ctx.now()),

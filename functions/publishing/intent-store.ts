@@ -28,7 +28,7 @@ export async function listLapsedIntents(now: Date): Promise<v.InferOutput<typeof
   return items.map((item) => v.parse(Lapsed, item));
 }
 
-/** The intent, and the repository it opens. Nothing is published where what nobody registered is just being removed. */
+/** Adds the intent and opens its repository. Fails while the repository is being cleaned. */
 export function insertIntent(intent: Intent): Write[] {
   const { id, repository, org_id, project_id, app_slug, open_until, created_at } = intent;
   const opened = { name: repository, org_id, project_id, app_slug, open_until: pushableUntil(intent) };
@@ -38,7 +38,7 @@ export function insertIntent(intent: Intent): Write[] {
   ];
 }
 
-/** Of many who unwrap at once, one does; the others decide again, and find it done. */
+/** Of concurrent requests one unwraps; the others are decided again and find it unwrapped. */
 export function saveUnwrapped(intent: Intent): Write {
   const { id, unwrapped_at, unwrapped_by, credential_expires_at } = intent;
   return update(intentKey(id), {
@@ -56,7 +56,7 @@ export function saveUnwrapped(intent: Intent): Write {
   });
 }
 
-/** Of its token nothing is left, unless somebody has unwrapped the credential meanwhile. */
+/** Removes the hash of its token, unless the credential was unwrapped meanwhile. */
 export function saveExpired({ id }: Intent): Write {
   return update(intentKey(id), {
     update: 'SET #status = :expired REMOVE gsi1pk, gsi1sk, token_hash',

@@ -90,7 +90,7 @@ export const IntentView = v.object({
 });
 export type IntentView = v.InferOutput<typeof IntentView>;
 
-/** What is secret is in the first answer and in no other. */
+/** Secrets are only in the first answer. */
 export const IntentCreatedView = v.object({
   ...IntentView.entries,
   wrapping_token: v.optional(OneTimeToken),
@@ -150,7 +150,7 @@ function requireNoDigest({ digest }: CreateIntent): void {
   });
 }
 
-/** Fresh, as tags stay where they point; in the characters OCI has for tags, to which `+` does not belong. */
+/** A new tag each time, because tags cannot be moved; `+` is not allowed in OCI tags. */
 const tagOf = ({ channel, app_version }: CreateIntent, id: IntentId): string =>
   `${channel}-${app_version.replaceAll('+', '_')}-${id.slice(-8)}`;
 
@@ -158,7 +158,7 @@ const UNWRAP_REFUSALS = ['intent.wrong_token', 'intent.unwrapped', 'intent.expir
 export type UnwrapRefusal = (typeof UNWRAP_REFUSALS)[number];
 export type UnwrapVerdict = 'unwrap' | UnwrapRefusal;
 
-/** The token first: who does not have it learns nothing of what became of the credential. */
+/** The token is checked first: without it a caller learns nothing about the credential. */
 export function judgeUnwrap(intent: Intent, isTokenRight: boolean, now: Date): UnwrapVerdict {
   if (!isTokenRight) return 'intent.wrong_token';
   if (intent.status === 'unwrapped') return 'intent.unwrapped';
@@ -175,11 +175,11 @@ export function unwrapped(intent: Intent, actor: string, now: Date): Intent {
   };
 }
 
-/** After which nobody can push: not with this intent, which may be unwrapped at the last moment, nor with an older. */
+/** When the last push must end: the intent may be unwrapped at the last moment, and older intents end earlier. */
 export const pushableUntil = ({ open_until }: Intent): string =>
   secondsAfter(new Date(open_until), CREDENTIAL_SECONDS.most).toISOString();
 
-/** The sweep says so too, later; that alone does not say what is open. */
+/** Checked by time, because the sweep marks an intent as expired only later. */
 function statusOf({ status, open_until }: Intent, now: Date): Intent['status'] {
   return status === 'open' && open_until <= now.toISOString() ? 'expired' : status;
 }
@@ -221,7 +221,7 @@ export const IntentUnwrapped = event(
   tell,
 );
 
-/** Somebody has the token who should not, or somebody tries: either way its owner must hear of it. */
+/** Somebody else has the token, or tries to guess it: the owner must be informed. */
 export const UnwrapRefused = event(
   'apps.artifact.unwrap_refused',
   1,

@@ -22,8 +22,8 @@ export interface Credential {
 }
 
 /**
- * A session of the publisher's role, cut to this repository and this time, and the password ECR gives it. Nothing of
- * it is kept: if it is never told, it was never there.
+ * A session of the publisher's role, limited to this repository and time, and the password ECR gives it. Nothing of it
+ * is stored: if the answer is lost, so is the credential.
  */
 export async function mintCredential(intent: Intent): Promise<Credential> {
   const roleArn = environment('PUBLISHER_ROLE_ARN');

@@ -52,7 +52,7 @@ export const unwrapCredential = command(
   },
 );
 
-/** The answer is no; that somebody tried is written down, told, and raises an alarm. */
+/** The request is refused; the attempt is recorded, published as an event, and raises an alarm. */
 function refusedUnwrap(intent: Intent, code: UnwrapRefusal): Change {
   return {
     subject: subjectOfIntent(intent),

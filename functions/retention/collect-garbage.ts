@@ -12,11 +12,11 @@ import { claimRepository, releaseRepository, type Repository } from '../storage/
 
 const SWEEP: Actor = { kind: 'platform', id: 'artifact-sweep' };
 
-/** A sweep that was cut off keeps nobody waiting for longer. */
+/** How long an interrupted sweep may block a repository. */
 const CLAIM_SECONDS = 10 * 60;
-/** What is under way then ends before the claim does. */
+/** Work in progress then still ends before the claim expires. */
 const REMOVING_SECONDS_MAX = 5 * 60;
-/** A registration that began before may have seen what has gone since; it has ended by then. */
+/** A registration that began earlier may have seen content that is now removed; it has ended by then. */
 const SETTLING_SECONDS = 60;
 
 interface Removal {
@@ -25,8 +25,8 @@ interface Removal {
 }
 
 /**
- * Removes what nobody needs in a repository. What goes is written down before it does: nothing is ever gone that
- * nobody was told of, and what a crash leaves behind is found again.
+ * Removes unneeded content from a repository. Every removal is recorded before it happens: nothing disappears without a
+ * record, and the next sweep finds what a crash left behind.
  */
 export async function collectGarbage(ctx: Context, repository: Repository): Promise<void> {
   const found = await findGarbage(repository, ctx.now());
@@ -44,7 +44,7 @@ export async function collectGarbage(ctx: Context, repository: Repository): Prom
   }
 }
 
-/** Looked at anew, now that nobody can change it, and with every digest asked for by itself. */
+/** Finds the garbage again while the repository is locked, and checks every digest individually. */
 async function decideRemovals(repository: Repository, now: Date): Promise<Removal[]> {
   const { images, files, without } = await findGarbage(repository, now);
   const digests = images.map(({ digest }) => digest);

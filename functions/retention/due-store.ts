@@ -18,7 +18,7 @@ const DueRow = v.object({
 
 const DUE_MAX = 20_000;
 
-/** When each artifact is due, the first first. What is beyond comes into reach as those before it are done. */
+/** The artifacts that are due first. Later ones follow when these are done. */
 export async function listDue(): Promise<Due[]> {
   const { items } = await queryAll({
     index: 'gsi1',

@@ -10,13 +10,13 @@ import { filesOf } from '../storage/repository.ts';
 export interface Garbage {
   images: StoredImage[];
   files: StoredFile[];
-  /** The same once more, with these digests needed besides. */
+  /** Repeats the search with these digests counted as needed. */
   without: (digests: string[]) => StoredImage[];
 }
 
 const FILES_MAX = 20_000;
 
-/** What lies in a repository, and among the files beside it, and is of no use to any artifact. Changes nothing. */
+/** The images and files of a repository that no artifact needs. Changes nothing. */
 export async function findGarbage(repository: Repository, now: Date): Promise<Garbage> {
   const [images, files] = await Promise.all([listImages(repository.name), listFiles(repository)]);
   const judgedWith = (needed: string[]) => findUnneededImages(images, needed, now);

@@ -1,4 +1,4 @@
-// What lies in the registry or the object store and is of no use to any artifact. Rules only; nothing here knows AWS.
+// Images and files in the stores that no artifact needs. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
@@ -19,8 +19,8 @@ export interface Pinned {
 }
 
 /**
- * Images nobody needs: neither an artifact, nor an index or image that stays. Whatever is attached to what stays, stays
- * with it. Indexes come first, as a registry keeps what an index of its own leads to.
+ * Images that are needed neither by an artifact nor by an index or image that is kept. Attachments are kept with their
+ * image. Indexes come first, because a registry does not delete images that an index refers to.
  */
 export function findUnneededImages(
   images: StoredImage[],
@@ -44,7 +44,7 @@ export function findUnneededImages(
     // Somebody has just signed it: they are about to register it.
     for (const subject of subjectsOf(image)) staying.add(subject);
   }
-  // A set is walked in the order it is added to, so this ends when nothing more stays because of another.
+  // A set is iterated in insertion order, including items added meanwhile: this ends when nothing more is added.
   for (const digest of staying) for (const next of leadsTo.get(digest) ?? []) staying.add(next);
   const unneeded = images.filter(({ digest }) => !staying.has(digest));
   return [...unneeded.filter(isIndex), ...unneeded.filter((image) => !isIndex(image))];
@@ -60,7 +60,7 @@ export function subjectsOf({ subject, tags }: Pick<StoredImage, 'subject' | 'tag
   return subject === undefined ? tagged : [subject, ...tagged];
 }
 
-/** Versions of objects nobody needs: no artifact is one of them, and none lies beside a file that stays. */
+/** Object versions that are needed neither as an artifact nor as evidence of a file that is kept. */
 export function findUnneededFiles(files: StoredFile[], pinned: Pinned[], now: Date): StoredFile[] {
   const recent = files.filter(({ storedAt }) => isRecent(storedAt, now));
   const stayingKeys = [...pinned, ...recent].map(({ key }) => key);
@@ -87,7 +87,7 @@ function isRecent(time: Date, now: Date): boolean {
   return now < secondsAfter(time, COLLECT_AFTER_SECONDS);
 }
 
-/** How much goes; which ones, the audit tells. */
+/** How much is removed; the audit log lists the items. */
 export const GarbageCollected = event(
   'apps.artifact.collected',
   1,

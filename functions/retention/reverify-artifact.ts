@@ -15,8 +15,8 @@ import { refuse } from './problems.ts';
 export const MAINTENANCE: Actor = { kind: 'platform', id: 'artifact-care' };
 
 /**
- * Looks at an artifact's signature again, if that is due. That nothing has changed is kept and told to nobody; that
- * trust was lost, or found again, is.
+ * Verifies an artifact again if that is due. An unchanged verdict is stored without an event; lost or regained trust is
+ * audited and published.
  */
 export async function reverifyArtifact(ctx: Context, id: ArtifactId, trust: Trust): Promise<void> {
   await decidingAgain(async () => {

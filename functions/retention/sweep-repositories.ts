@@ -2,7 +2,7 @@ import { type Sweep, sweeping } from '../platform/workflow/sweep.ts';
 import { listAllRepositories, noteSwept, type Repository } from '../storage/keep-repository.ts';
 import { collectGarbage } from './collect-garbage.ts';
 
-/** Removes from every repository what nobody needs, those first that were not looked at for longest. */
+/** Removes unneeded content from every repository, the one that was swept longest ago first. */
 export const repositorySweep: Sweep<Repository> = {
   noun: 'repository',
   find: async () =>

@@ -18,7 +18,7 @@ export const handler = queueConsumer(SelftestTask, async (ctx, { selftest_id: id
   if (!taskToken) return ctx.log.warn('A task arrived for a run that no longer exists.', { selftest_id: id });
   await reportingDenial(ctx, id, 'answered', async () => {
     try {
-      // The sender may not have come to write this itself; the queue knows when the message was sent.
+      // The sender may not have recorded this hop; the queue knows when the message was sent.
       await recordHop(id, 'dispatched', sentAt);
       await recordHop(id, 'answered', ctx.now());
       await answerTask(taskToken);

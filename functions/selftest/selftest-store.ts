@@ -35,7 +35,7 @@ export async function recordHop(id: SelftestId, hop: Hop, at: Date): Promise<voi
   });
 }
 
-/** Whoever started it may still be about to write when that was. */
+/** The hop “streamed” may not be recorded yet by the function that started the run. */
 export async function beginSelftest(id: SelftestId, at: Date): Promise<void> {
   await updateItem(runKey(id), {
     update: 'SET #status = :running, hops.started = :at, hops.streamed = if_not_exists(hops.streamed, :at)',

@@ -1,5 +1,5 @@
-// One run of the self-test: a request that travels every kind of wire the platform has and leaves a time at
-// each. Rules only; nothing here knows AWS.
+// One run of the self-test: a request that passes through every kind of connection of the platform and records a time
+// at each hop. Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
@@ -78,7 +78,7 @@ export const SelftestRequested = event(
   ({ id }: Selftest) => ({ selftest_id: id }),
 );
 
-/** Heard over the socket, it is the last hop: only whoever follows can tell that it arrived. */
+/** Received over the socket, this is the last hop: only the client knows that it arrived. */
 export const SelftestEnded = event(
   'selftest.ended',
   1,

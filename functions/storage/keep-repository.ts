@@ -1,5 +1,5 @@
-// A repository's row: whose it is, until when somebody may push there, and whether it is just being cleaned. Publishing
-// opens it, retention cleans it, and whoever registers what lies there asks that nobody cleans meanwhile.
+// A repository's row: its owner, until when pushes are allowed, and whether it is being cleaned. Publishing opens it,
+// retention cleans it, and a registration requires that it is not being cleaned.
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
@@ -19,7 +19,7 @@ const Repository = v.object({
   app_slug: textOf<AppSlug>(),
   /** Until then somebody may push there, or upload. */
   open_until: v.string(),
-  /** Until then nothing can be registered there, as what nobody needs is being removed. */
+  /** Until then nothing can be registered there, because it is being cleaned. */
   collecting_until: v.optional(v.string()),
   swept_at: v.optional(v.string()),
 });
@@ -27,7 +27,7 @@ export type Repository = v.InferOutput<typeof Repository>;
 
 const NOT_COLLECTING = 'attribute_not_exists(collecting_until) OR collecting_until < :now';
 
-/** Opens it for whoever pushes; from then on it is the project's. Not while what nobody needs is removed there. */
+/** Opens it for pushes and assigns it to the project. Fails while it is being cleaned. */
 export function saveOpened(
   { name, org_id, project_id, app_slug, open_until }: Repository,
   now: string,
@@ -96,8 +96,8 @@ export async function noteSwept(name: string, now: Date): Promise<void> {
 }
 
 /**
- * Takes a repository to remove what nobody needs there, for so long. Not while somebody may be pushing; and while it
- * lasts nobody can begin to, nor register what is there.
+ * Claims a repository for cleaning, for a limited time. Fails while pushes are allowed; until the claim ends, no push
+ * can begin and nothing can be registered.
  */
 export async function claimRepository(name: string, now: Date, seconds: number): Promise<boolean> {
   return updateItem(repositoryKey(name), {

@@ -1,5 +1,5 @@
-// The bucket of files. Whatever the store does, an answer is what was asked for, or absence, or a refusal that may be
-// tried again.
+// The bucket of files. Whatever the store answers, the result is the requested object, its absence, or a retryable
+// refusal.
 
 import { createHash, hash } from 'node:crypto';
 import {

@@ -79,8 +79,8 @@ export async function readRepository(repository: string): Promise<RegistryReader
   }
 
   /**
-   * “Referrers Tag Schema”: where the registry keeps no list, who attaches something does, under a tag. What they
-   * pushed there may be anything; only what the registry itself garbles is the registry's fault.
+   * “Referrers Tag Schema”: if the registry keeps no list, clients keep one under a tag. Its content may be anything;
+   * only a corrupted transfer is the registry's fault.
    */
   async function taggedReferrers(digest: string): Promise<Referrer[]> {
     const tag = digest.replace(':', '-');

@@ -75,7 +75,7 @@ function storedImage(detail: ImageDetail, text: string): StoredImage {
   return {
     digest: detail.imageDigest ?? '',
     tags: detail.imageTags ?? [],
-    // One without a date has just come, for all we know.
+    // An image without a date may be new.
     pushedAt: detail.imagePushedAt ?? new Date(),
     sizeBytes: detail.imageSizeInBytes ?? Buffer.byteLength(text),
     ...(subject && { subject: subject.digest }),

@@ -22,7 +22,7 @@ export function requireTrusted(chain: Chain, roots: Buffer[]): void {
     throw distrust('chain.untrusted', 'Expected the last certificate to be one of the roots of the policy.');
 }
 
-/** Before a signature is even tried: what can be forged proves nothing. */
+/** Checked before the signature: a forgeable signature proves nothing. */
 function requireAccepted({ signedWith }: Certificate, issuer: Certificate): void {
   if (!signedWith)
     throw distrust(
@@ -56,7 +56,7 @@ const NOT_FOR_SIGNERS = [
   'decipherOnly',
 ] as const satisfies KeyUsage[];
 
-/** TLS servers and clients, mail, timestamps: who may sign for those is vouched for by others. */
+/** TLS servers and clients, mail, timestamps: certificates for these purposes are issued under other rules. */
 const OTHER_PURPOSES = new Set([
   ANY_PURPOSE,
   '1.3.6.1.5.5.7.3.1',
@@ -108,7 +108,7 @@ function requireAuthority({ basicConstraints, keyUsage, purposes }: Certificate,
     throw distrust('chain.usage', 'Expected authorities that allow code signing.');
 }
 
-/** Without a timestamp somebody else vouches for, all of them must hold now; and they held when it was signed. */
+/** Without a trusted timestamp, all certificates must be valid now, and must have been valid at the signing time. */
 export function requireValid(chain: Chain, now: Date, signedAt: Date): void {
   const holds = ({ notBefore, notAfter }: Certificate, at: Date): boolean =>
     notBefore <= at && at <= notAfter;

@@ -28,7 +28,7 @@ const Outside = plain(
     header: plain(
       v.strictObject({
         x5c: v.array(Text),
-        // Nobody signed these two, so nothing follows from them.
+        // These two are not signed, so they are ignored.
         'io.cncf.notary.signingAgent': v.optional(v.string()),
         'io.cncf.notary.timestampSignature': v.optional(v.string()),
       }),
@@ -93,7 +93,7 @@ export function readEnvelope({ mediaType, bytes }: Attachment): Envelope {
   });
 }
 
-/** The certificates of the envelope, each readable; what they are worth is for the chain to say. */
+/** The certificates of the envelope, parsed; the chain is checked later. */
 export function readChain({ chain }: Envelope): [Certificate, ...Certificate[]] {
   return reading('chain.malformed', () => {
     const [leaf, ...others] = chain;

@@ -123,12 +123,12 @@ export function isSource(source: string, pattern: string): boolean {
   if (!pattern.endsWith('*')) return source === pattern;
   const prefix = pattern.slice(0, -1);
   const rest = source.slice(prefix.length);
-  // What begins in the right place must not lead out of it again.
+  // A path that begins with the pattern must not leave it again with `..`.
   const isPlain = /^[\w.~:/@#+=-]+$/.test(rest) && !/(?:^|\/)\.{1,2}(?:\/|$)/.test(rest);
   return source.startsWith(prefix) && isPlain;
 }
 
-/** SLSA, "Verifying artifacts", step 2: what a build could be told and nobody expected may have made it another. */
+/** SLSA, "Verifying artifacts", step 2: an unexpected external parameter may have changed the build. */
 function requireParameters(parameters: Record<string, unknown>, builder: Builder): void {
   const expected = [...new Set([builder.source_parameter, ...builder.external_parameters])];
   if (Object.keys(parameters).some((name) => !expected.includes(name)))

@@ -41,7 +41,7 @@ export function requireRoomToRevoke(
     });
 }
 
-/** Revoked again, it has been since the first time, and has another reason. */
+/** Revoking again keeps the first time and replaces the reason. */
 export function planRevocation(
   before: RevokedCertificate | undefined,
   fingerprint: string,

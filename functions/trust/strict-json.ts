@@ -14,7 +14,7 @@ export function readJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** What others wrote, which may be anything: nothing where it is not JSON that can be read in one way only. */
+/** Untrusted bytes as JSON; undefined unless they can be read in one way only. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return readJson(bytes);

@@ -42,7 +42,7 @@ const RepositoryPattern = shown(
   ),
 );
 
-// A star stands for the rest of a path or of a reference, never for the rest of somebody's name.
+// A star stands for the rest of a path or of a reference, never for the rest of a host or owner name.
 const SourceRepository = shown(
   'git+https://code.example/team/*',
   line(
@@ -135,7 +135,7 @@ export function requirePatternFree({ patterns }: TrustHead, name: string, patter
     });
 }
 
-/** What a shape cannot say: that certificates, names and keys are what they should be. All faults at once. */
+/** What the schema cannot check: that certificates, names and keys are valid. Lists all faults. */
 export function requireUsable({ roots, identities, provenance }: PutTrustPolicy, now: Date): void {
   const faults: InputFault[] = [
     ...roots.flatMap((pem, index) => faultAt(`/roots/${index}`, () => requireRoot(pem, now))),

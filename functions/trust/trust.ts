@@ -68,7 +68,7 @@ export function judgeTrust({ descriptor, repository, evidence, trust, now }: Que
     distrust('provenance.none', `Expected a statement of provenance attached to ${descriptor.digest}.`),
   );
   if (!(built instanceof Distrust)) return { verdict: 'verified', ...judged, ...signed, provenance: built };
-  // Where nobody asks for provenance, only such as holds is worth telling of.
+  // If the policy requires no provenance, only a valid one is reported.
   if (!policy.provenance.required) return { verdict: 'verified', ...judged, ...signed };
   return { verdict: 'refused', ...judged, ...signed, fault: faultOf(built) };
 }

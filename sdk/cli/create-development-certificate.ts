@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDevelopmentChain } from '../certificates.ts';
-import { KEY_TYPES } from '../algorithms.ts';
-import { SigningError } from '../signing-error.ts';
+import { createDevelopmentChain } from '../signing/certificates.ts';
+import { KEY_TYPES } from '../signing/algorithms.ts';
+import { SigningError } from '../signing/signing-error.ts';
 import { answer, tell, type Answering, type Streams } from './streams.ts';
 
 export interface CreateOptions extends Answering {

@@ -1,4 +1,4 @@
-import { inspectEnvelope } from '../inspect-envelope.ts';
+import { inspectEnvelope } from '../signing/inspect-envelope.ts';
 import { readNamedFile } from './named-file.ts';
 import { answer, tell, type Answering, type Streams } from './streams.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SigningError } from '../signing-error.ts';
+import { SigningError } from '../signing/signing-error.ts';
 
 /** A file that was named on the command line. */
 export function readNamedFile(path: string): Buffer {

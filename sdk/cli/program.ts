@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { KEY_TYPES } from '../algorithms.ts';
+import { KEY_TYPES } from '../signing/algorithms.ts';
 import { createDevelopmentCertificate, type CreateOptions } from './create-development-certificate.ts';
 import { inspectArtifact } from './inspect-artifact.ts';
 import { signArtifact } from './sign-artifact.ts';

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { SigningError, type SigningErrorKind } from '../signing-error.ts';
+import { SigningError, type SigningErrorKind } from '../signing/signing-error.ts';
 import { createProgram } from './program.ts';
 import type { Streams } from './streams.ts';
 

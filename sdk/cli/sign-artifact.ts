@@ -1,15 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { attach, type Attached } from '../attach.ts';
-import { describeFile, uploadFile, type FileIntent } from '../files.ts';
-import { inspectEnvelope } from '../inspect-envelope.ts';
-import { signDescriptor, type Descriptor } from '../notation.ts';
-import { digestOf } from '../oci.ts';
-import { signPredicate } from '../provenance.ts';
-import { openRegistry, type RegistryAccess } from '../registry-access.ts';
-import { keySigner, type Signer } from '../signer.ts';
-import { SigningError } from '../signing-error.ts';
-import { requireSigningChain } from '../signing-chain.ts';
+import { attach, type Attached } from '../signing/attach.ts';
+import { describeFile, uploadFile, type FileIntent } from '../signing/files.ts';
+import { inspectEnvelope } from '../signing/inspect-envelope.ts';
+import { signDescriptor, type Descriptor } from '../signing/notation.ts';
+import { digestOf } from '../signing/oci.ts';
+import { signPredicate } from '../signing/provenance.ts';
+import { openRegistry, type RegistryAccess } from '../signing/registry-access.ts';
+import { keySigner, type Signer } from '../signing/signer.ts';
+import { SigningError } from '../signing/signing-error.ts';
+import { requireSigningChain } from '../signing/signing-chain.ts';
 import { readNamedFile, readNamedJson, unreadableFile } from './named-file.ts';
 import { readExpiry, readImageName, requireSense, type ImageName, type SignOptions } from './sign-options.ts';
 import { answer, tell, type Streams } from './streams.ts';
@@ -121,7 +121,7 @@ async function openSigner({ key, kmsKey, chain }: SignOptions): Promise<Signer> 
   // Half of what this command weighs, and most people have a file.
   const [{ KMSClient }, { kmsSigner }] = await Promise.all([
     import('@aws-sdk/client-kms'),
-    import('../kms-signer.ts'),
+    import('../signing/kms-signer.ts'),
   ]);
   return kmsSigner({ client: new KMSClient(), keyId: kmsKey ?? '', chainPem });
 }

@@ -1,4 +1,4 @@
-import { SigningError } from '../signing-error.ts';
+import { SigningError } from '../signing/signing-error.ts';
 import type { Answering } from './streams.ts';
 
 export interface SignOptions extends Answering {

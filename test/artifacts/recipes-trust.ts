@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { type Command, FIRST_VERSION, onPlatform } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import type { Call } from '../api/world.ts';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import { planTrustPolicy } from '../../functions/trust/trust-policy.ts';
 import { planRevocation } from '../../functions/trust/revoked-certificate.ts';
 import {

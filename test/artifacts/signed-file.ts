@@ -3,9 +3,9 @@ import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { trustPolicyKey } from '../../functions/artifacts/keys.ts';
 import { NAMESPACE } from '../../functions/storage/repository.ts';
 import type { TrustPolicy } from '../../functions/trust/trust-policy.ts';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
-import { signDescriptor } from '../../sdk/notation.ts';
-import { keySigner } from '../../sdk/signer.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
+import { signDescriptor } from '../../sdk/signing/notation.ts';
+import { keySigner } from '../../sdk/signing/signer.ts';
 
 const chain = createDevelopmentChain({ organisation: 'Example' });
 const signer = keySigner(chain);

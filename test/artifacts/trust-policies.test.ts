@@ -4,7 +4,7 @@ import { trustHeadKey } from '../../functions/artifacts/keys.ts';
 import { REVOKED_CERTIFICATES_MAX } from '../../functions/trust/revoked-certificate.ts';
 import { readTrust } from '../../functions/artifacts/read-trust.ts';
 import { TRUST_POLICIES_MAX } from '../../functions/trust/trust-policy.ts';
-import { toPem } from '../../sdk/certificates.ts';
+import { toPem } from '../../sdk/signing/certificates.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';
@@ -121,7 +121,7 @@ describe('a trust policy', () => {
     await call('PUT', 'first', policy());
     expect(await call('PUT', 'second', policy())).toMatchObject({
       status: 409,
-      body: { code: 'trust_policy.pattern_taken', detail: 'The policy first has it.' },
+      body: { code: 'trust_policy.pattern_taken', detail: 'The policy first has this pattern.' },
     });
     await call('PUT', 'first', policy({ repository_pattern: '*' }));
     expect(await call('PUT', 'second', policy())).toMatchObject({ status: 200 });

@@ -1,9 +1,9 @@
 import { verify, X509Certificate } from 'node:crypto';
 import { judgeTrust } from '../../functions/trust/trust.ts';
 import type { Trust } from '../../functions/trust/trust-policy.ts';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
-import { signDescriptor } from '../../sdk/notation.ts';
-import { keySigner } from '../../sdk/signer.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
+import { signDescriptor } from '../../sdk/signing/notation.ts';
+import { keySigner } from '../../sdk/signing/signer.ts';
 import { interleave, measureApart, quantile, report, type Row } from './measure.ts';
 
 const ROUNDS = 200;

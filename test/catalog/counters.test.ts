@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decideMove } from '../../functions/catalog/decide-move.ts';
 import { versionCounterKey, versionKey } from '../../functions/catalog/keys.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { findRelease } from '../../functions/catalog/release-store.ts';
@@ -6,7 +7,7 @@ import { rollBackVersion } from '../../functions/catalog/roll-back-version.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { commitDecision } from '../../functions/platform/data/change.ts';
-import { requireThat, sameAs } from '../../functions/platform/data/commit.ts';
+import { commit, Conflict, requireThat, sameAs } from '../../functions/platform/data/commit.ts';
 import { addTo, countIn } from '../../functions/platform/data/counters.ts';
 import { projectCounterKey } from '../../functions/platform/data/keys.ts';
 import { readItem } from '../../functions/platform/data/table.ts';
@@ -64,5 +65,13 @@ describe('launches that count themselves', () => {
     });
     const succeeded = (await settled).filter(({ status }) => status === 'fulfilled');
     expect((await findRelease(version)).instance_count).toBe(succeeded.length);
+  });
+
+  test('keep a version from being retired that nobody used when it was looked at', async () => {
+    const version = await releaseVersion({ status: 'deprecated' });
+    const { decision } = decideMove(await findRelease(version), { to: 'retired' }, undefined, new Date());
+    await launch(newId(), version);
+    await expect(commit(decision.writes)).rejects.toBeInstanceOf(Conflict);
+    expect((await findRelease(version)).version.status).toBe('deprecated');
   });
 });

@@ -113,4 +113,11 @@ export const artifacts: Mutant[] = [
     to: "if (to === 'staged' && gates.verification?.verdict !== 'verified')",
     noticedBy: ['test/catalog/transition.test.ts'],
   },
+  {
+    what: 'an artifact that is staged goes on without being verified again',
+    file: 'functions/artifacts/artifact-kind.ts',
+    from: "isGated: (from) => from !== 'deprecated'",
+    to: "isGated: (from) => from === 'draft'",
+    noticedBy: ['test/artifacts/lifecycle-workflow.test.ts'],
+  },
 ];

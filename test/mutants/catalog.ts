@@ -92,4 +92,18 @@ export const catalog: Mutant[] = [
     to: 'requireThat(versionKey(app_slug, version), sameAs({ status }))',
     noticedBy: ['test/promotion/promotion.test.ts'],
   },
+  {
+    what: 'a version is retired while an instance of it starts',
+    file: 'functions/catalog/save-release.ts',
+    from: '[requireNone(versionCounterKey(app_slug, version))]',
+    to: '[]',
+    noticedBy: ['test/catalog/counters.test.ts'],
+  },
+  {
+    what: 'of two changes to a version at once one is lost',
+    file: 'functions/catalog/save-release.ts',
+    from: 'replace({ ...versionKey(app_slug, version), ...after }, { status, manifest_digest })',
+    to: 'replace({ ...versionKey(app_slug, version), ...after }, { app_slug })',
+    noticedBy: ['test/promotion/promotion-property.test.ts'],
+  },
 ];

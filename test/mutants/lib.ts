@@ -188,7 +188,7 @@ export const lib: Mutant[] = [
   },
   {
     what: 'a sweep that fails is noticed by nobody',
-    file: 'lib/schedule.ts',
+    file: 'lib/scheduled-function.ts',
     from: 'onFailure: new SqsDestination(failures),',
     to: '',
     noticedBy: ['test/lib/template.test.ts'],
@@ -255,5 +255,19 @@ export const lib: Mutant[] = [
     from: "actions: ['Query', 'PutItem', 'UpdateItem'], partitions: [FEED_PARTITIONS] }",
     to: "actions: ['Query', 'PutItem', 'UpdateItem'], partitions: [FEED_PARTITIONS, OUTBOX_PARTITIONS] }",
     noticedBy: ['test/lib/events.test.ts'],
+  },
+  {
+    what: 'what promotes versions may change promotions of artifacts',
+    file: 'lib/promotion.ts',
+    from: 'partitions: [promotionPartitions(kind)],',
+    to: "partitions: [promotionPartitions('version'), promotionPartitions('artifact')],",
+    noticedBy: ['test/lib/partition-grants.test.ts'],
+  },
+  {
+    what: 'the catalogue may itself say that an artifact is trusted',
+    file: 'lib/catalog.ts',
+    from: "actions: ['ConditionCheckItem'], partitions: [ARTIFACT_PARTITIONS] }",
+    to: "actions: ['ConditionCheckItem', 'UpdateItem'], partitions: [ARTIFACT_PARTITIONS] }",
+    noticedBy: ['test/lib/partition-grants.test.ts'],
   },
 ];

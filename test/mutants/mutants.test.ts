@@ -20,6 +20,12 @@ describe('the list of mutants', () => {
     expect(existsSync(join(ROOT, 'test', domain))).toBe(true);
   });
 
+  test('names each list like the folder whose code it changes', () => {
+    const folderOf = (file: string) => /^functions\/(\w+)\//.exec(file)?.[1];
+    const elsewhere = all.filter(({ file, domain }) => (folderOf(file) ?? domain) !== domain);
+    expect(elsewhere.map(({ what }) => what)).toEqual([]);
+  });
+
   test.each(all)('$domain: $what', ({ file, from, to, noticedBy }) => {
     const source = readFileSync(join(ROOT, file), 'utf8');
     expect(source.split(from), `what is to change must stand exactly once in ${file}`).toHaveLength(2);

@@ -71,4 +71,33 @@ export const promotion: Mutant[] = [
     to: '"TimeoutSeconds": 604800',
     noticedBy: ['test/promotion/promotion.test.ts'],
   },
+  {
+    what: 'a promotion begins past the gate of its kind',
+    file: 'functions/promotion/promotion-plan.ts',
+    from: 'return kind.isGated(from) ? kind.gate : nextStepFrom(from);',
+    to: 'return nextStepFrom(from);',
+    noticedBy: ['test/promotion/promotion.test.ts'],
+  },
+  {
+    what: 'the workflow is not told to begin at the gate',
+    file: 'functions/promotion/promotion-plan.ts',
+    from: "start_at: first === kind.gate ? 'gate' : first,",
+    to: 'start_at: nextStepFrom(from),',
+    noticedBy: ['test/promotion/promotion-workflow.test.ts'],
+  },
+  {
+    what: 'a transition is made though no gate has let it through',
+    file: 'functions/promotion/advance-promotion.ts',
+    from: `  kind.requireGates(promotion, to);
+`,
+    to: '',
+    noticedBy: ['test/promotion/promotion-property.test.ts'],
+  },
+  {
+    what: 'a promotion that has ended is found by every sweep',
+    file: 'functions/promotion/keep-promotion.ts',
+    from: 'gsi1pk: isOpen ? openPromotions(row.subject.kind) : undefined',
+    to: 'gsi1pk: openPromotions(row.subject.kind)',
+    noticedBy: ['test/promotion/promotion.test.ts'],
+  },
 ];

@@ -7,7 +7,7 @@ import { findTrustPolicyAndHead, saveTrustPolicy } from '../../functions/artifac
 import type { Project } from '../../functions/identity/project.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import { openScene, type Person, type Scene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';
 import { conflictLikeAws } from '../transaction-conflicts.ts';

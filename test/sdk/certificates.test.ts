@@ -5,11 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { KEY_TYPES } from '../../sdk/algorithms.ts';
-import { CODE_SIGNING, createDevelopmentChain, issueCertificate, toPem } from '../../sdk/certificates.ts';
-import { integer, objectId, small, time } from '../../sdk/der-writer.ts';
-import { encodeName } from '../../sdk/distinguished-name.ts';
-import { keySigner } from '../../sdk/signer.ts';
+import { KEY_TYPES } from '../../sdk/signing/algorithms.ts';
+import {
+  CODE_SIGNING,
+  createDevelopmentChain,
+  issueCertificate,
+  toPem,
+} from '../../sdk/signing/certificates.ts';
+import { integer, objectId, small, time } from '../../sdk/signing/der-writer.ts';
+import { encodeName } from '../../sdk/signing/distinguished-name.ts';
+import { keySigner } from '../../sdk/signing/signer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
 afterAll(() => rmSync(folder, { recursive: true }));

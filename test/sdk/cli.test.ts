@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateRepositoryCommand } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import { openEcrWorld, PUSH, type EcrWorld } from '../local/registry/ecr-world.ts';
 import { OciClient } from '../local/registry/oci-client.ts';
 import { gpuaas, spawnGpuaas } from './command.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../sdk/cli/run.ts';
 
-const COMMAND = fileURLToPath(new URL('../../sdk/cli/gpuaas.ts', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../sdk/gpuaas.ts', import.meta.url));
 
 export interface Ending {
   code: number;

@@ -6,9 +6,9 @@ import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CODE_SIGNING, issueCertificate, toPem } from '../../sdk/certificates.ts';
-import { describeFile, uploadFile, type FileIntent } from '../../sdk/files.ts';
-import { inspectEnvelope } from '../../sdk/inspect-envelope.ts';
+import { CODE_SIGNING, issueCertificate, toPem } from '../../sdk/signing/certificates.ts';
+import { describeFile, uploadFile, type FileIntent } from '../../sdk/signing/files.ts';
+import { inspectEnvelope } from '../../sdk/signing/inspect-envelope.ts';
 import { openAwsServices, type AwsServices } from '../local/services/aws-services-world.ts';
 import { spawnGpuaas } from './command.ts';
 

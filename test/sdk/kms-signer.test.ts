@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetPublicKeyCommand, KMSClient, type SignCommand } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CODE_SIGNING, issueCertificate, toPem } from '../../sdk/certificates.ts';
-import { inspectEnvelope } from '../../sdk/inspect-envelope.ts';
-import { kmsSigner } from '../../sdk/kms-signer.ts';
-import { signDescriptor } from '../../sdk/notation.ts';
-import type { Signer } from '../../sdk/signer.ts';
+import { CODE_SIGNING, issueCertificate, toPem } from '../../sdk/signing/certificates.ts';
+import { inspectEnvelope } from '../../sdk/signing/inspect-envelope.ts';
+import { kmsSigner } from '../../sdk/signing/kms-signer.ts';
+import { signDescriptor } from '../../sdk/signing/notation.ts';
+import type { Signer } from '../../sdk/signing/signer.ts';
 import { allow, openAwsServices, type AwsServices } from '../local/services/aws-services-world.ts';
 
 const arn = (id: string) => `arn:aws:kms:us-east-1:000000000000:key/${id}`;

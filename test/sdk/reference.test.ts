@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { judgeTrust } from '../../functions/trust/trust.ts';
-import { KEY_TYPES, type Algorithm } from '../../sdk/algorithms.ts';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
-import { inspectEnvelope, type InspectedSignature } from '../../sdk/inspect-envelope.ts';
-import { signDescriptor } from '../../sdk/notation.ts';
+import { KEY_TYPES, type Algorithm } from '../../sdk/signing/algorithms.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
+import { inspectEnvelope, type InspectedSignature } from '../../sdk/signing/inspect-envelope.ts';
+import { signDescriptor } from '../../sdk/signing/notation.ts';
 import REFERENCE from './reference-envelopes.json' with { type: 'json' };
 
 // Envelopes that notation-core-go 1.0.0, the library in `notation`, made with keys and certificates of this library.

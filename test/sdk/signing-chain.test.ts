@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { CODE_SIGNING, issueCertificate, type CertificateRequest } from '../../sdk/certificates.ts';
-import { requireSigningChain } from '../../sdk/signing-chain.ts';
+import { CODE_SIGNING, issueCertificate, type CertificateRequest } from '../../sdk/signing/certificates.ts';
+import { requireSigningChain } from '../../sdk/signing/signing-chain.ts';
 
 const NOW = new Date('2026-11-16T12:00:00Z');
 const validity = { notBefore: new Date('2026-01-01T00:00:00Z'), notAfter: new Date('2027-01-01T00:00:00Z') };

@@ -6,8 +6,8 @@ import { type Element, readDer } from '../../functions/trust/der.ts';
 import type { TrustPolicy } from '../../functions/trust/trust-policy.ts';
 import type { Question } from '../../functions/trust/trust.ts';
 import type { TrustFault } from '../../functions/trust/verification.ts';
-import { CODE_SIGNING, issueCertificate, type KeyUsage, toPem } from '../../sdk/certificates.ts';
-import { bits, explicit, nothing, objectId, octets, sequence, small, yes } from '../../sdk/der-writer.ts';
+import { CODE_SIGNING, issueCertificate, type KeyUsage, toPem } from '../../sdk/signing/certificates.ts';
+import { bits, explicit, nothing, objectId, octets, sequence, small, yes } from '../../sdk/signing/der-writer.ts';
 import {
   ask,
   at,

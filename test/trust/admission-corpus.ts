@@ -2,8 +2,8 @@
 
 import type { Question } from '../../functions/trust/trust.ts';
 import type { Descriptor } from '../../functions/trust/verification.ts';
-import { KEY_TYPES } from '../../sdk/algorithms.ts';
-import { toPem } from '../../sdk/certificates.ts';
+import { KEY_TYPES } from '../../sdk/signing/algorithms.ts';
+import { toPem } from '../../sdk/signing/certificates.ts';
 import { chainMutations } from './admission-chains.ts';
 import { envelopeMutations } from './admission-envelopes.ts';
 import {

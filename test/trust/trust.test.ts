@@ -10,11 +10,11 @@ import { readJson } from '../../functions/trust/strict-json.ts';
 import { judgeTrust, policyFor as choosePolicy } from '../../functions/trust/trust.ts';
 import { TRUST_FAULTS } from '../../functions/trust/verification.ts';
 import { ROOT } from '../../lib/bundle.ts';
-import { KEY_TYPES } from '../../sdk/algorithms.ts';
-import { createDevelopmentChain } from '../../sdk/certificates.ts';
-import { signDescriptor } from '../../sdk/notation.ts';
-import { signProvenance } from '../../sdk/provenance.ts';
-import { keySigner } from '../../sdk/signer.ts';
+import { KEY_TYPES } from '../../sdk/signing/algorithms.ts';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
+import { signDescriptor } from '../../sdk/signing/notation.ts';
+import { signProvenance } from '../../sdk/signing/provenance.ts';
+import { keySigner } from '../../sdk/signing/signer.ts';
 import {
   ask,
   at,

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../errors.ts';
 /** Enough to log it and to answer, on a slow processor too. */
 const EARLY_MS = 250;
 
-/** The HTTP gateway waits for 30 seconds, the WebSocket gateway for 29; some of that has passed before the function begins. */
+/** The HTTP gateway waits for 30 seconds, the WebSocket gateway for 29, counted from before the function begins. */
 export const GATEWAY_MS = 28_000;
 
 /**

@@ -132,7 +132,7 @@ async function attempt<P, Q, B>(
       const reply = replyOf(spec.status ?? 200, change);
       const about = { ...ctx, actor: change.actor ?? ctx.actor, sourceIp: request.sourceIp };
       if (change.refusal) {
-        // A replayed request is not refused: it succeeded before.
+        // A replay of a request that succeeded is not recorded as a refusal.
         const replay = keyed && (await replayOf(ctx, keyed));
         if (replay) return replay;
         await commit([...change.writes, ...recordsOf(about, spec.action, change)]);

@@ -7,7 +7,7 @@ import {
 } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { issueCertificate, toPem } from '../../../sdk/certificates.ts';
+import { issueCertificate, toPem } from '../../../sdk/signing/certificates.ts';
 import { writeWhole } from '../journal/write-whole.ts';
 
 export interface RegistryKey {

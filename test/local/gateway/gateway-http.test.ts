@@ -119,7 +119,7 @@ describe('what a function does wrong', () => {
   });
 
   test.each([
-    ['status', { statusCode: 'soon' }, 'the statusCode "soon"'],
+    ['status', { statusCode: 'soon' }, 'the invalid statusCode "soon"'],
     ['headers', { statusCode: 200, headers: { 'x-a': 'one\r\nset-cookie: two' } }, 'headers'],
     ['body', { statusCode: 200, body: { not: 'text' } }, 'JSON.stringify'],
   ])('an answer with a wrong %s is none', async (what, answer, reason) => {

@@ -8,7 +8,7 @@ import { openJournal, type Journal } from '../../../lib/local/journal/journal.ts
 import { Functions, type FunctionSpec, type FunctionsOptions } from '../../../lib/local/lambda/functions.ts';
 import { Principals } from '../../../lib/local/iam/principals.ts';
 
-export const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+export const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 export function functionSpec(spec: Partial<FunctionSpec> & { name: string }): FunctionSpec {
   return {

@@ -199,7 +199,7 @@ describe('a template with a fault is refused in a sentence, and what ran before 
           },
         },
       }),
-      "The schedule S-Schedule can't be kept",
+      'The schedule S-Schedule is not valid',
     ],
     [
       'a route without an integration',

@@ -52,7 +52,11 @@ export async function kmsSigner(options: {
 function explain(error: unknown): never {
   const { name, message } = error as Error;
   if (/NotFound/.test(name)) {
-    throw new SigningError('not_found', `KMS did not find the key (${message}).`, 'Check its id and AWS_REGION.');
+    throw new SigningError(
+      'not_found',
+      `KMS did not find the key (${message}).`,
+      'Check its id and AWS_REGION.',
+    );
   }
   if (/AccessDenied|Credentials|Token|UnrecognizedClient/.test(name)) {
     const advice = 'Log in to AWS with a role that may kms:GetPublicKey and kms:Sign with this key.';
