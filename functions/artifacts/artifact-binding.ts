@@ -1,5 +1,4 @@
 // The version an artifact was registered for: what that asks of the artifact, and what the artifact means for it.
-// Rules only; nothing here knows AWS.
 
 import type { App, VersionEntry } from '../catalog/app.ts';
 import type { Status } from '../promotion/status.ts';

@@ -1,4 +1,4 @@
-// When the platform looks at an artifact again by itself, and what it keeps. Rules only; nothing here knows AWS.
+// When the platform looks at an artifact again by itself, and what it keeps.
 
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';

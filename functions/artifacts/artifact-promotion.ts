@@ -1,4 +1,4 @@
-// What a promotion of an artifact is asked for with, how it is shown, and which events tell of it. Rules only.
+// What a promotion of an artifact is asked for with, how it is shown, and which events tell of it.
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';

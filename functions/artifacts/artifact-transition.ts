@@ -1,4 +1,4 @@
-// Which state of an artifact may follow which, and what each move changes. Rules only; nothing here knows AWS.
+// Which state of an artifact may follow which, and what each move changes.
 
 import * as v from 'valibot';
 import { datesOf, obstacleTo, transitionEvents, transitionTo } from '../promotion/status.ts';

@@ -1,5 +1,5 @@
 // Whether an artifact is trusted, apart from how far it has come: `unverified → verified → revoked`, and back to
-// unverified when a later look fails. Rules only; nothing here knows AWS.
+// unverified when a later look fails.
 
 import * as v from 'valibot';
 import { type Refusal } from '../platform/errors.ts';

@@ -1,5 +1,5 @@
 // An artifact: an image or a file, registered under its digest for one version of an app. How far it has come and
-// whether it is trusted are two things. Rules only; nothing here knows AWS.
+// whether it is trusted are two things.
 
 import * as v from 'valibot';
 import { STATUSES } from '../promotion/status.ts';

@@ -1,5 +1,4 @@
-// A file as an artifact: where it must lie, how large it may be, what a signature of it is about. Rules only; nothing
-// here knows AWS.
+// A file as an artifact: where it must lie, how large it may be, what a signature of it is about.
 
 import { secondsAfter } from '../platform/clock.ts';
 import type { Artifact } from './artifact.ts';

@@ -1,5 +1,5 @@
 // What an image must be for the platform to run it, told from its manifests and configs alone: no layer is read. OCI
-// image specification 1.1 and Docker's schema 2, which say the same in other words. Rules only; nothing here knows AWS.
+// image specification 1.1 and Docker's schema 2, which say the same in other words.
 
 import * as v from 'valibot';
 import { Digest } from '../platform/name.ts';

@@ -1,4 +1,4 @@
-// What announcing an artifact and registering it ask alike. Rules only; nothing here knows AWS.
+// What announcing an artifact and registering it ask alike.
 
 import * as v from 'valibot';
 import type { App } from '../catalog/app.ts';

@@ -1,4 +1,4 @@
-// What a registration says, and what becomes of it. Rules only; nothing here knows AWS.
+// What a registration says, and what becomes of it.
 
 import * as v from 'valibot';
 import { RepositoryName } from '../manifests/manifest-fields.ts';

@@ -1,4 +1,4 @@
-// Taking back the trust in an artifact, for good. Rules only; nothing here knows AWS.
+// Taking back the trust in an artifact, for good.
 
 import * as v from 'valibot';
 import { Reason } from '../promotion/promotion.ts';

@@ -1,5 +1,5 @@
 // Who uses the bytes of an artifact: versions that name it, projects that have registered it or run it, and what runs
-// there. Rules only; nothing here knows AWS.
+// there.
 
 import * as v from 'valibot';
 import { STATUSES } from '../promotion/status.ts';

@@ -1,4 +1,4 @@
-// Which apps somebody looks for. Rules only; nothing here knows AWS.
+// Which apps somebody looks for.
 
 import * as v from 'valibot';
 import { type App, RUNTIME_BACKENDS } from './app.ts';

@@ -1,4 +1,4 @@
-// An app of the catalogue, with where each of its versions stands. Rules only; nothing here knows AWS.
+// An app of the catalogue, with where each of its versions stands.
 
 import * as v from 'valibot';
 import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';

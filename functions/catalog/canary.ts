@@ -1,4 +1,4 @@
-// Who gets a version while it is in canary. Rules only; nothing here knows AWS.
+// Who gets a version while it is in canary.
 
 import type { AppSlug } from '../platform/name.ts';
 import type { ProjectId } from '../platform/ids.ts';

@@ -1,5 +1,4 @@
-// What a project may launch, and how far: its own say and its organisation's, of which the narrower counts. Rules
-// only; nothing here knows AWS.
+// What a project may launch, and how far: its own say and its organisation's, of which the narrower counts.
 
 import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';

@@ -1,5 +1,4 @@
 // Whether a project may launch an app, which version it would get, and if not, why not and what to do about it.
-// Rules only; nothing here knows AWS.
 
 import * as v from 'valibot';
 import { type App, AppView, viewApp } from './app.ts';

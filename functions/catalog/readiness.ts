@@ -1,5 +1,4 @@
-// A version never outranks its artifacts: what must hold of them before it moves on. Rules only; nothing here knows
-// AWS.
+// A version never outranks its artifacts: what must hold of them before it moves on.
 
 import * as v from 'valibot';
 import { type ArtifactId, textOf } from '../platform/ids.ts';

@@ -1,4 +1,4 @@
-// Which status of a version may follow which, and what each move changes. Rules only; nothing here knows AWS.
+// Which status of a version may follow which, and what each move changes.
 
 import * as v from 'valibot';
 import type { Promotion } from '../promotion/promotion.ts';

@@ -1,4 +1,4 @@
-// The audit as it is read: newest first, by who did what to what, and when. Rules only; nothing here knows AWS.
+// The audit as it is read: newest first, by who did what to what, and when.
 
 import * as v from 'valibot';
 import type { AuditRow } from '../platform/data/audit.ts';

@@ -1,4 +1,4 @@
-// The feed of a place: its events, numbered from one without a gap, in the order they happened. Rules only.
+// The feed of a place: its events, numbered from one without a gap, in the order they happened.
 
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';

@@ -1,4 +1,4 @@
-// What the sweep of the outbox looks at, and what it finds wrong. Rules only; nothing here knows AWS.
+// What the sweep of the outbox looks at, and what it finds wrong.
 
 import { secondsAfter } from '../platform/clock.ts';
 import type { Pointer } from '../platform/data/outbox.ts';

@@ -1,4 +1,4 @@
-// An invitation: a secret that, used once, gives its bearer one role in one place. Rules only; nothing here knows AWS.
+// An invitation: a secret that, used once, gives its bearer one role in one place.
 
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';

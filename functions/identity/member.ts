@@ -1,5 +1,5 @@
-// Who holds which role in which place. What a person holds is told by their user item; the rows by which a place lists
-// its members, and the number of an organisation's admins, follow from it. Rules only; nothing here knows AWS.
+// Who holds which role in which place. What a person holds is told by their user item; the rows by which a place
+// lists its members, and the number of an organisation's admins, follow from it.
 
 import * as v from 'valibot';
 import { type DomainEvent, event } from '../platform/events.ts';

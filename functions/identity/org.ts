@@ -1,4 +1,4 @@
-// An organisation: the tenant that owns projects and to which people belong. Rules only; nothing here knows AWS.
+// An organisation: the tenant that owns projects and to which people belong.
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';

@@ -1,4 +1,4 @@
-// A project: where things run and are paid for. Rules only; nothing here knows AWS.
+// A project: where things run and are paid for.
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';

@@ -1,4 +1,4 @@
-// A service account: how a machine acts in one project. Rules only; nothing here knows AWS.
+// A service account: how a machine acts in one project.
 
 import * as v from 'valibot';
 import { AccountKeyId, OrgId, ProjectId, ServiceAccountId, textOf } from '../platform/ids.ts';

@@ -1,4 +1,4 @@
-// Which of the platform's keys signs, and how the next one takes its turn. Rules only; nothing here knows AWS.
+// Which of the platform's keys signs, and how the next one takes its turn.
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';

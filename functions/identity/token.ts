@@ -1,4 +1,4 @@
-// The tokens a service account gets for proving who it is. Rules only; nothing here knows AWS.
+// The tokens a service account gets for proving who it is.
 
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';

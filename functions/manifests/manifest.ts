@@ -1,4 +1,4 @@
-// A manifest: an app and one version of it. Rules only; nothing here knows AWS.
+// A manifest: an app and one version of it.
 
 import * as v from 'valibot';
 import type { InputFault } from '../platform/errors.ts';

@@ -1,4 +1,4 @@
-// How a manifest becomes a version of an app. Rules only; nothing here knows AWS.
+// How a manifest becomes a version of an app.
 
 import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';

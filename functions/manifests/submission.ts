@@ -1,4 +1,4 @@
-// A manifest that an app team hands in, and what reviewers say to it. Rules only; nothing here knows AWS.
+// A manifest that an app team hands in, and what reviewers say to it.
 
 import * as v from 'valibot';
 import { OrgId, ProjectId, SubmissionId, textOf } from '../platform/ids.ts';

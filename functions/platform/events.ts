@@ -1,4 +1,4 @@
-// What happens on the platform, as events tell it. Rules only; nothing here knows AWS.
+// What happens on the platform, as events tell it.
 
 import * as v from 'valibot';
 import { type CorrelationId, type EventId, type OrgId, type ProjectId, textOf } from './ids.ts';

@@ -1,4 +1,4 @@
-// Judges a canary by the instances that use the version. Rules only; nothing here knows AWS.
+// Judges a canary by the instances that use the version.
 
 import * as v from 'valibot';
 import { type AppInstanceId, ProjectId, textOf } from '../platform/ids.ts';

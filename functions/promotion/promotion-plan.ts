@@ -1,5 +1,4 @@
-// How a promotion begins: which promotions may be requested, and how they are planned. Rules only; nothing here knows
-// AWS.
+// How a promotion begins: which promotions may be requested, and how they are planned.
 
 import type { Actor } from '../platform/actor.ts';
 import { type CorrelationId, lowerCased, type OperationId, type ProjectId } from '../platform/ids.ts';

@@ -1,4 +1,4 @@
-// How a promotion is repaired after an error or a missed event. Rules only; nothing here knows AWS.
+// How a promotion is repaired after an error or a missed event.
 
 import { secondsAfter } from '../platform/clock.ts';
 import { causeOf, type WorkflowError } from '../platform/workflow/workflow-error.ts';

@@ -1,5 +1,4 @@
-// How a promotion goes on, step by step, and how it ends. Every step may be asked for twice and is taken once. Rules
-// only; nothing here knows AWS.
+// How a promotion goes on, step by step, and how it ends. Every step may be asked for twice and is taken once.
 
 import { secondsAfter } from '../platform/clock.ts';
 import type { OperationId } from '../platform/ids.ts';

@@ -1,5 +1,5 @@
 // The way of a version or an artifact from one status to another: asked for once, carried out by a workflow. What is
-// kept of it, and what is told. Rules only; nothing here knows AWS.
+// kept of it, and what is told.
 
 import * as v from 'valibot';
 import {

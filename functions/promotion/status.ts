@@ -1,4 +1,4 @@
-// The statuses that versions and artifacts share, and which may follow which. Rules only; nothing here knows AWS.
+// The statuses that versions and artifacts share, and which may follow which.
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';

@@ -1,5 +1,4 @@
-// A publish intent: what a project is about to push, where to, and the one credential it may do so with. Rules only;
-// nothing here knows AWS.
+// A publish intent: what a project is about to push, where to, and the one credential it may do so with.
 
 import * as v from 'valibot';
 import { ARTIFACT_KINDS, ArtifactName, KeptName } from '../artifacts/artifact.ts';

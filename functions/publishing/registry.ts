@@ -1,4 +1,4 @@
-// What an app team must know of the registry before it pushes there. Rules only; nothing here knows AWS.
+// What an app team must know of the registry before it pushes there.
 
 import * as v from 'valibot';
 import { NAMESPACE } from '../storage/repository.ts';

@@ -1,4 +1,4 @@
-// What would be removed, as a platform admin is told before it is. Rules only; nothing here knows AWS.
+// What would be removed, as a platform admin is told before it is.
 
 import * as v from 'valibot';
 import { type ProjectId, textOf } from '../platform/ids.ts';

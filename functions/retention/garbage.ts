@@ -1,4 +1,4 @@
-// Images and files in the stores that no artifact needs. Rules only; nothing here knows AWS.
+// Images and files in the stores that no artifact needs.
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';

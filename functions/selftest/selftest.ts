@@ -1,5 +1,5 @@
 // One run of the self-test: a request that passes through every kind of connection of the platform and records a time
-// at each hop. Rules only; nothing here knows AWS.
+// at each hop.
 
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';

@@ -1,5 +1,4 @@
-// Which names belong to a project: in the registry, in the object store, and to trust policies. Rules only; nothing
-// here knows AWS.
+// Which names belong to a project: in the registry, in the object store, and to trust policies.
 
 import type { VersionNumber } from '../platform/version-number.ts';
 

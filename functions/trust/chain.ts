@@ -1,5 +1,5 @@
 // From a signer's certificate to a root that a policy pins: Notary Project, signature specification, "Certificate
-// Requirements", and in two points less lenient (docs/trust.md). Rules only; nothing here knows AWS.
+// Requirements", and in two points less lenient (docs/trust.md).
 
 import { ANY_PURPOSE, type Certificate, CODE_SIGNING, isIssuedBy, type KeyUsage } from './certificate.ts';
 import { distrust } from './distrust.ts';

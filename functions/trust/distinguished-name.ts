@@ -1,4 +1,4 @@
-// Names in certificates, and as people write them: RFC 4514. Rules only; nothing here knows AWS.
+// Names in certificates, and as people write them: RFC 4514.
 
 import { contentOf, type Element, identifierOf, sequenceOf, TAG, Unreadable } from './der.ts';
 

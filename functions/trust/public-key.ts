@@ -1,5 +1,4 @@
-// Keys that sign, by what they are: each has one algorithm, which nothing in a signature can choose. Rules only;
-// nothing here knows AWS.
+// Keys that sign, by what they are: each has one algorithm, which nothing in a signature can choose.
 
 import { constants, createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import {

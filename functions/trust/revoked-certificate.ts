@@ -1,5 +1,4 @@
-// Certificates nobody's signature counts under any more, whatever policy trusts their root. Rules only; nothing here
-// knows AWS.
+// Certificates nobody's signature counts under any more, whatever policy trusts their root.
 
 import * as v from 'valibot';
 import { event } from '../platform/events.ts';

@@ -1,4 +1,4 @@
-// Who may sign which repository, and where what they sign must have been built. Rules only; nothing here knows AWS.
+// Who may sign which repository, and where what they sign must have been built.
 
 import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';

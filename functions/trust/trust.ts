@@ -1,5 +1,5 @@
-// Whether an artifact is trusted: the policy of its repository, a signature that holds, and where it must, provenance.
-// Whatever is missing, unreadable or unknown means no. Rules only; nothing here knows AWS.
+// Whether an artifact is trusted: the policy of its repository, a signature that holds, and where it must,
+// provenance. Whatever is missing, unreadable or unknown means no.
 
 import { pemBytes } from './certificate.ts';
 import { type Chain, requireTrusted, requireUnrevoked, requireUsage, requireValid } from './chain.ts';

@@ -1,4 +1,4 @@
-// What came of looking at an artifact's signature and provenance. Rules only; nothing here knows AWS.
+// What came of looking at an artifact's signature and provenance.
 
 import * as v from 'valibot';
 

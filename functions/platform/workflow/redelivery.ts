@@ -1,4 +1,4 @@
-// When a message that failed comes again. Rules only; nothing here knows AWS.
+// When a message that failed comes again.
 
 /** A message that fails on its own does not succeed by more deliveries. */
 const DELIVERIES_MAX = 5;

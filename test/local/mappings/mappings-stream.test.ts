@@ -430,6 +430,8 @@ test('a destination the role may not write to holds nothing up', async () => {
   await until(() => batches(target).length === 1);
   await put('unreachable', 'after');
   await until(() => batches(target).at(-1)?.includes('after'));
-  expect(said.mock.calls.flat().join('')).toMatch(/could not report them to .*unreachable: .*sqs:SendMessage/);
+  expect(said.mock.calls.flat().join('')).toMatch(
+    /could not report them to .*unreachable: .*sqs:SendMessage/,
+  );
   expect(await queue.count()).toEqual({ visible: 0, inFlight: 0 });
 });
