@@ -89,7 +89,7 @@ describe('the keys that verify', () => {
     expect([world.requests() - requests, world.kmsRequests() - kmsRequests]).toEqual([1, 0]);
   });
 
-  test('let a forged token make a warm function read nobody’s row, and once the keys where it names another', async () => {
+  test('let a forged token make a warm function read nobody’s row, and the keys seldom where it names another', async () => {
     const token = await mint();
     expect(await use(token)).toBe('no refusal');
     const [header = '', claims = '', signature = ''] = token.split('.');
@@ -100,8 +100,13 @@ describe('the keys that verify', () => {
     const requests = world.requests();
     expect(await use(`${header}.${somebody}.${signature}`)).toBe('auth.invalid');
     expect(world.requests() - requests).toBe(0);
-    expect(await use(`${stranger}.${somebody}.${signature}`)).toBe('auth.invalid');
-    expect(world.requests() - requests).toBe(1);
+    // However many name a key that nobody knows, the keys are read a few times a second.
+    const refusals = await Promise.all(
+      Array.from({ length: 20 }, () => use(`${stranger}.${somebody}.${signature}`)),
+    );
+    expect(new Set(refusals)).toEqual(new Set(['auth.invalid']));
+    expect(world.requests() - requests).toBeLessThanOrEqual(5);
+    expect(world.requests() - requests).toBeGreaterThanOrEqual(1);
   });
 });
 

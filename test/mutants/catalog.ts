@@ -99,11 +99,4 @@ export const catalog: Mutant[] = [
     to: '[]',
     noticedBy: ['test/catalog/counters.test.ts'],
   },
-  {
-    what: 'of two changes to a version at once one is lost',
-    file: 'functions/catalog/save-release.ts',
-    from: 'replace({ ...versionKey(app_slug, version), ...after }, { status, manifest_digest })',
-    to: 'replace({ ...versionKey(app_slug, version), ...after }, { app_slug })',
-    noticedBy: ['test/promotion/promotion-property.test.ts'],
-  },
 ];

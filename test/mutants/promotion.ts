@@ -91,7 +91,7 @@ export const promotion: Mutant[] = [
     from: `  kind.requireGates(promotion, to);
 `,
     to: '',
-    noticedBy: ['test/promotion/promotion-property.test.ts'],
+    noticedBy: ['test/promotion/promotion.test.ts'],
   },
   {
     what: 'a promotion that has ended is found by every sweep',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => table.stop());
 
-const newKey = (): Key => ({ pk: `THING#${newId()}`, sk: 'THING' });
+const newKey = (): Item => ({ pk: `THING#${newId()}`, sk: 'THING' });
 
 async function stored(attributes: Record<string, unknown>): Promise<Item> {
   const item = { ...newKey(), ...attributes };
@@ -38,11 +38,13 @@ describe('a commit', () => {
   });
 
   test('replaces a row as long as it is what was read', async () => {
-    const item = await stored({ number: 1, said: 'before' });
-    await commit([replace({ ...keyOf(item), number: 2 }, { number: 1, said: 'before' })]);
-    expect(await readItem(keyOf(item))).toEqual({ ...keyOf(item), number: 2 });
-    await expect(commit([replace({ ...item, number: 3 }, { number: 1 })])).rejects.toBeInstanceOf(Conflict);
-    expect(await readItem(keyOf(item))).toMatchObject({ number: 2 });
+    const item = await stored({ number: 1, said: 'before', note: 'goes' });
+    const after = { ...keyOf(item), number: 2, said: 'before' };
+    await commit([replace(after, { number: 1, said: 'before' })]);
+    expect(await readItem(keyOf(item))).toEqual(after);
+    for (const read of [{ number: 1 }, { number: 1, said: 'before' }])
+      await expect(commit([replace({ ...after, number: 3 }, read)])).rejects.toBeInstanceOf(Conflict);
+    expect(await readItem(keyOf(item))).toEqual(after);
   });
 
   test('changes the attributes it names, removes those it names as undefined, and leaves the others', async () => {

@@ -376,6 +376,18 @@ describe('a check that fails', () => {
   });
 });
 
+test('a step that is asked for though a gate has not let the version through is refused', async () => {
+  const { handler } = await import('../../functions/catalog/run-promotion-step.ts');
+  const version = await releaseAwaitingSmoke();
+  await ask('smoke', version, { verdict: 'failed' });
+  const { promotion } = await findRelease(version);
+  expect(promotion?.step).toBe('smoke_answered');
+  const subject = subjectOfPromotion(version.app_slug, version.version);
+  const step = { run: 'advance', subject, operation_id: promotion?.operation_id, to: 'staged' };
+  await expect(handler(step)).rejects.toMatchObject({ name: 'manifest.invalid' });
+  expect((await findRelease(version)).version.status).toBe('draft');
+});
+
 describe('the sweep', () => {
   const begun = new Date('2026-11-16T04:00:00.000Z');
   const after = (seconds: number) => new Date(begun.getTime() + seconds * 1000);
