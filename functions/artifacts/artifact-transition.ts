@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { datesOf, obstacleTo, transitionEvents, transitionTo } from '../promotion/status.ts';
-import { type DomainEvent, event } from '../platform/events.ts';
+import type { DomainEvent } from '../platform/events.ts';
 import { Time } from '../platform/name.ts';
 import {
   aboutArtifact,

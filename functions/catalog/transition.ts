@@ -11,7 +11,7 @@ import {
   transitionEvents,
   transitionTo,
 } from '../promotion/status.ts';
-import { type DomainEvent, event } from '../platform/events.ts';
+import type { DomainEvent } from '../platform/events.ts';
 import { AppSlug, Time } from '../platform/name.ts';
 import { activeVersion, type App, type CanaryAudience, type VersionEntry } from './app.ts';
 import { subjectOfVersion, type Version } from './version.ts';

@@ -29,7 +29,7 @@ import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
 import { Refusal } from '../../functions/platform/errors.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { auditKey, outboxKey } from '../../functions/platform/data/keys.ts';
-import { controlTable, updateItem } from '../../functions/platform/data/table.ts';
+import { controlTable } from '../../functions/platform/data/table.ts';
 import { DEEP } from '../deep.ts';
 import { type ControlTable, startControlTable } from '../control-table.ts';
 import { releaseVersion } from '../catalog/released.ts';

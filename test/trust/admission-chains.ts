@@ -7,7 +7,16 @@ import type { TrustPolicy } from '../../functions/trust/trust-policy.ts';
 import type { Question } from '../../functions/trust/trust.ts';
 import type { TrustFault } from '../../functions/trust/verification.ts';
 import { CODE_SIGNING, issueCertificate, type KeyUsage, toPem } from '../../sdk/signing/certificates.ts';
-import { bits, explicit, nothing, objectId, octets, sequence, small, yes } from '../../sdk/signing/der-writer.ts';
+import {
+  bits,
+  explicit,
+  nothing,
+  objectId,
+  octets,
+  sequence,
+  small,
+  yes,
+} from '../../sdk/signing/der-writer.ts';
 import {
   ask,
   at,

@@ -14,7 +14,12 @@ import type { TrustPolicy } from '../../functions/trust/trust-policy.ts';
 import type { Question } from '../../functions/trust/trust.ts';
 import type { Descriptor, TrustFault } from '../../functions/trust/verification.ts';
 import { KEY_TYPES, type KeyType } from '../../sdk/signing/algorithms.ts';
-import { CODE_SIGNING, type CertificateRequest, issueCertificate, toPem } from '../../sdk/signing/certificates.ts';
+import {
+  CODE_SIGNING,
+  type CertificateRequest,
+  issueCertificate,
+  toPem,
+} from '../../sdk/signing/certificates.ts';
 
 export const NOW = new Date('2026-11-16T12:00:00.000Z');
 const DAY_MS = 24 * 3600 * 1000;
