@@ -1,8 +1,6 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { dynamo } from '../platform/clients.ts';
 import { auditKey, auditMonth } from '../platform/data/keys.ts';
-import { controlTable } from '../platform/data/table.ts';
+import { queryPage } from '../platform/data/table.ts';
 import type { PlaceId } from '../platform/ids.ts';
 import { type AuditFilter, AuditView, idsBetween, justBefore } from './audit.ts';
 
@@ -42,27 +40,18 @@ async function readRows(
   const wanted = conditions(filter);
   const { actor, action, subject, correlation_id } = filter;
   const isSifted = [actor, action, subject, correlation_id].some((each) => each !== undefined);
-  const { Items = [], LastEvaluatedKey } = await dynamo().send(
-    new QueryCommand({
-      TableName: controlTable(),
-      IndexName: where.index,
-      KeyConditionExpression: '#partition = :partition AND #sort BETWEEN :first AND :last',
-      FilterExpression: wanted.expression,
-      ExpressionAttributeNames: { '#partition': where.partition[0], '#sort': where.sort, ...wanted.names },
-      ExpressionAttributeValues: {
-        ':partition': where.partition[1],
-        ':first': ids.first,
-        ':last': last,
-        ...wanted.values,
-      },
-      ScanIndexForward: false,
-      ConsistentRead: where.consistent,
-      Limit: isSifted ? LOOKED_AT_MAX : limit,
-    }),
-  );
-  const rows = Items.slice(0, limit).map((item) => v.parse(AuditView, item));
-  const next =
-    Items.length > limit ? rows.at(-1)?.id : (LastEvaluatedKey?.[where.sort] as string | undefined);
+  const { items, next: onward } = await queryPage({
+    index: where.index,
+    condition: '#partition = :partition AND #sort BETWEEN :first AND :last',
+    filter: wanted.expression,
+    names: { '#partition': where.partition[0], '#sort': where.sort, ...wanted.names },
+    values: { ':partition': where.partition[1], ':first': ids.first, ':last': last, ...wanted.values },
+    limit: isSifted ? LOOKED_AT_MAX : limit,
+    descending: true,
+    consistent: where.consistent,
+  });
+  const rows = items.slice(0, limit).map((item) => v.parse(AuditView, item));
+  const next = items.length > limit ? rows.at(-1)?.id : (onward?.[where.sort] as string | undefined);
   return { rows, ...(next !== undefined && { next }) };
 }
 

@@ -1,8 +1,6 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { dynamo } from '../platform/clients.ts';
 import { feedKey, feedPartition } from '../platform/data/keys.ts';
-import { controlTable } from '../platform/data/table.ts';
+import { queryPage } from '../platform/data/table.ts';
 import type { ProjectId } from '../platform/ids.ts';
 import { FeedEvent, settled } from './feed.ts';
 import type { EventView } from './event-view.ts';
@@ -18,19 +16,16 @@ export async function readFeed(
   limit: number,
   now: Date,
 ): Promise<EventView[]> {
-  const { Items = [] } = await dynamo().send(
-    new QueryCommand({
-      TableName: controlTable(),
-      KeyConditionExpression: 'pk = :feed AND sk BETWEEN :first AND :last',
-      ExpressionAttributeValues: {
-        ':feed': feedPartition(projectId),
-        ':first': feedKey(projectId, after + 1).sk,
-        ':last': feedKey(projectId, SEQUENCE_MAX).sk,
-      },
-      ConsistentRead: true,
-      Limit: limit,
-    }),
-  );
-  const rows = Items.map((item) => v.parse(Row, item));
+  const { items } = await queryPage({
+    condition: 'pk = :feed AND sk BETWEEN :first AND :last',
+    values: {
+      ':feed': feedPartition(projectId),
+      ':first': feedKey(projectId, after + 1).sk,
+      ':last': feedKey(projectId, SEQUENCE_MAX).sk,
+    },
+    limit,
+    consistent: true,
+  });
+  const rows = items.map((item) => v.parse(Row, item));
   return settled(rows, after, now).map((row) => v.parse(FeedEvent, row));
 }

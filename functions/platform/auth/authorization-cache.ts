@@ -1,9 +1,7 @@
-import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
-import { dynamo } from '../clients.ts';
 import type { Clock } from '../clock.ts';
 import { environment } from '../environment.ts';
-import { refuse } from '../errors.ts';
-import { controlTable, type Key } from '../data/table.ts';
+import { readItems } from '../data/rows.ts';
+import type { Key } from '../data/table.ts';
 
 /** Revoking, disabling and removing bite within this time, tokens already issued included. */
 const keptMs = (): number => Number(environment('AUTHORIZATION_CACHE_SECONDS')) * 1000;
@@ -48,17 +46,10 @@ class AuthorizationCache {
   }
 
   async #load(keys: Key[], loadedAtMs: number): Promise<void> {
-    const table = controlTable();
-    const answer = await dynamo().send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
-    );
-    if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
-    const items = answer.Responses?.[table] ?? [];
+    const items = await readItems(keys);
     if (this.#entries.size + keys.length > ENTRIES_MAX) this.#entries.clear();
-    for (const key of keys) {
-      const item = items.find((each) => each['pk'] === key.pk && each['sk'] === key.sk);
-      this.#entries.set(nameOf(key), { item, loadedAtMs });
-    }
+    for (const [index, key] of keys.entries())
+      this.#entries.set(nameOf(key), { item: items[index], loadedAtMs });
   }
 }
 

@@ -77,6 +77,9 @@ export interface Page {
 export interface Query {
   index?: string;
   condition: string;
+  /** Which of the rows found are told; all of them are read. */
+  filter?: string;
+  names?: Record<string, string>;
   values: Record<string, unknown>;
   limit: number;
   from?: Record<string, unknown>;
@@ -92,6 +95,8 @@ export async function queryPage(query: Query): Promise<Page> {
       TableName: controlTable(),
       IndexName: query.index,
       KeyConditionExpression: query.condition,
+      FilterExpression: query.filter,
+      ExpressionAttributeNames: query.names,
       ExpressionAttributeValues: query.values,
       Limit: query.limit,
       ExclusiveStartKey: query.from,
