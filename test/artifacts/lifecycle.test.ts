@@ -6,11 +6,13 @@ import {
   type ArtifactMove,
   moveArtifact,
 } from '../../functions/artifacts/artifact-transition.ts';
+import { saveArtifact } from '../../functions/artifacts/save-artifact.ts';
 import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { instanceUseKey } from '../../functions/artifacts/keys.ts';
 import { versionKey } from '../../functions/catalog/keys.ts';
 import { FOLLOWING } from '../../functions/promotion/status.ts';
 import { planProject, type Project } from '../../functions/identity/project.ts';
+import { commit, Conflict } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Scene } from '../api/scene.ts';
@@ -291,4 +293,5 @@ test('what is written about an artifact is conditional on what was read', async 
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask('deprecate', artifact)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect((await world.get(artifactKey(artifact.id)))?.['revision']).toBe(2);
+  await expect(commit(saveArtifact(artifact, artifact))).rejects.toBeInstanceOf(Conflict);
 });

@@ -27,14 +27,14 @@ export const catalog: Mutant[] = [
     file: 'functions/catalog/decide-move.ts',
     from: '...(superseded ? saveVersion(superseded.before, superseded.after) : []),',
     to: '',
-    noticedBy: ['test/promotion/promotion-property.test.ts'],
+    noticedBy: ['test/promotion/promotion-workflow.test.ts'],
   },
   {
     what: 'the audit does not tell of the version that was superseded',
     file: 'functions/catalog/decide-move.ts',
     from: '...(superseded && { also: [auditVersionMove(superseded.before, superseded.after)] }),',
     to: '',
-    noticedBy: ['test/promotion/promotion-property.test.ts'],
+    noticedBy: ['test/promotion/promotion-workflow.test.ts'],
   },
   {
     what: 'the larger of two limits counts where project and organisation both say one',

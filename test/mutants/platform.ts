@@ -9,10 +9,10 @@ export const platform: Mutant[] = [
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
-    what: 'what DynamoDB was too busy to read is taken for absent, so a caller loses their roles',
+    what: 'what belongs to one is remembered of all that were read with it',
     file: 'functions/platform/auth/authorization-cache.ts',
-    from: "if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');",
-    to: '',
+    from: '{ item: items[index], loadedAtMs }',
+    to: '{ item: items[0], loadedAtMs }',
     noticedBy: ['test/platform/authority.test.ts'],
   },
   {
@@ -40,8 +40,15 @@ export const platform: Mutant[] = [
   {
     what: 'the first token of a key is refused for seconds, because that the key was unknown is remembered',
     file: 'functions/platform/auth/token-keys.ts',
-    from: 'if (known || !isRemembered) return known;',
+    from: 'if (known || !isRemembered || !mayLookAgain(now)) return known;',
     to: 'return known;',
+    noticedBy: ['test/identity/signing.test.ts'],
+  },
+  {
+    what: 'whoever makes up names of keys makes a function read once for each',
+    file: 'functions/platform/auth/token-keys.ts',
+    from: 'if (known || !isRemembered || !mayLookAgain(now)) return known;',
+    to: 'if (known || !isRemembered) return known;',
     noticedBy: ['test/identity/signing.test.ts'],
   },
   {

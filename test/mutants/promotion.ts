@@ -27,14 +27,14 @@ export const promotion: Mutant[] = [
     file: 'functions/promotion/promotion-steps.ts',
     from: "if (promotion?.status !== 'running' || promotion.step !== 'awaiting_smoke')",
     to: "if (promotion?.status !== 'running')",
-    noticedBy: ['test/promotion/promotion-property.test.ts'],
+    noticedBy: ['test/promotion/promotion.test.ts'],
   },
   {
     what: 'two steps of one promotion at once overwrite each other',
     file: 'functions/promotion/keep-promotion.ts',
     from: "condition: '#revision = :before'",
     to: "condition: '#revision >= :before'",
-    noticedBy: ['test/promotion/promotion-property.test.ts'],
+    noticedBy: ['test/promotion/promotion.test.ts'],
   },
   {
     what: 'a publisher is told which projects have its canary',

@@ -16,7 +16,7 @@ import { BAKE_SECONDS_MAX } from '../../functions/promotion/canary-guard.ts';
 import { GRACE_SECONDS_MAX } from '../../functions/promotion/status.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { InstanceFailed, InstanceRunning } from '../../functions/instances/instance-events.ts';
-import { commit } from '../../functions/platform/data/commit.ts';
+import { commit, Conflict } from '../../functions/platform/data/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { ROOT } from '../../lib/bundle.ts';
@@ -373,6 +373,25 @@ describe('a check that fails', () => {
     const { body } = await look(version);
     expect(body['gates'].lint).toMatchObject({ verdict: 'failed' });
     expect(body['gates'].lint.problems.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the verdict of a smoke run', () => {
+  test('is given once', async () => {
+    const version = await releaseAwaitingSmoke();
+    expect((await ask('smoke', version, { verdict: 'failed' })).status).toBe(200);
+    const { body } = await ask('smoke', version, { verdict: 'passed' });
+    expect(body['code']).toBe('promotion.not_waiting');
+    expect((await findRelease(version)).promotion?.gates.smoke).toMatchObject({ verdict: 'failed' });
+  });
+
+  test('is not overwritten by a step that read the promotion before', async () => {
+    const version = await releaseAwaitingSmoke();
+    const { promotion: before } = await findRelease(version);
+    if (!before) throw new Error('There is no promotion.');
+    await ask('smoke', version, { verdict: 'passed' });
+    await expect(commit([savePromotion(before, before)])).rejects.toBeInstanceOf(Conflict);
+    expect((await findRelease(version)).promotion?.step).toBe('smoke_answered');
   });
 });
 
