@@ -7,8 +7,7 @@ import { advancePromotion } from './advance-promotion.ts';
 import { failPromotion } from './fail-promotion.ts';
 import type { Kind } from './kind.ts';
 import { refuse } from './problems.ts';
-import { STATUSES } from './status.ts';
-import type { Subject, Target } from './promotion.ts';
+import { type Subject, type Target, TARGETS } from './promotion.ts';
 import { failureOf } from './promotion-repair.ts';
 import { awaitLastInstance } from './promotion-steps.ts';
 import { keepPromotion } from './keep-promotion.ts';
@@ -31,12 +30,12 @@ export function promotionSteps(kind: Kind, requestSmoke?: (ctx: Context, step: W
   const { entries } = stepOf(kind);
   const token = { task_token: v.string() };
   const Step = v.variant('run', [
-    v.object({ run: v.literal('advance'), ...entries, to: v.picklist(STATUSES) }),
+    v.object({ run: v.literal('advance'), ...entries, to: v.picklist(TARGETS) }),
     v.object({ run: v.literal('request_smoke'), ...entries, ...token }),
     v.object({ run: v.literal('watch_instances'), ...entries, ...token }),
     v.object({ run: v.literal('fail'), ...entries, error: WorkflowError }),
   ]);
-  return task(Step as unknown as v.GenericSchema<unknown, AnyStep>, async (ctx, step) => {
+  return task<AnyStep, unknown>(Step, async (ctx, step) => {
     switch (step.run) {
       case 'advance':
         return advancePromotion(ctx, kind, step);

@@ -19,7 +19,7 @@ export type Subject = { kind: string; id: string };
 
 /** Where it can be promoted to, in order. */
 export const PROMOTED_TO = ['staged', 'canary', 'active'] as const;
-const TARGETS = [...PROMOTED_TO, 'retired'] as const;
+export const TARGETS = [...PROMOTED_TO, 'retired'] as const;
 export type Target = (typeof TARGETS)[number];
 
 export const PROMOTION_STATUSES = ['running', 'succeeded', 'failed', 'rolled_back'] as const;
