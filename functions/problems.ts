@@ -2,6 +2,7 @@
 
 import { artifactsProblems } from './artifacts/problems.ts';
 import { catalogProblems } from './catalog/problems.ts';
+import { contentProblems } from './content/problems.ts';
 import { eventsProblems } from './events/problems.ts';
 import { identityProblems } from './identity/problems.ts';
 import { manifestsProblems } from './manifests/problems.ts';
@@ -16,6 +17,7 @@ export const PROBLEMS = {
   ...platformProblems,
   ...artifactsProblems,
   ...catalogProblems,
+  ...contentProblems,
   ...eventsProblems,
   ...identityProblems,
   ...manifestsProblems,

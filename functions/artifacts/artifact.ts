@@ -1,6 +1,7 @@
 // An artifact: an image or a file, registered under its digest for one version of an app. How far it has come and
 // whether it is trusted are two things.
 
+import { AttachedImage, ObjectVersion, PlatformImage } from '../content/stored-content.ts';
 import * as v from 'valibot';
 import { STATUSES } from '../promotion/status.ts';
 import { ArtifactId, type OrgId, ProjectId, textOf } from '../platform/ids.ts';
@@ -44,18 +45,6 @@ export const ArtifactName = {
 
 export const ArtifactParams = v.object({ project_id: ProjectId, artifact_id: ArtifactId });
 
-/** One platform of an image: what a host of that kind pulls. */
-export const PlatformImage = v.object({
-  /** `linux/amd64`, `linux/arm64/v8`. */
-  platform: v.string(),
-  digest: v.string(),
-  size_bytes: v.number(),
-  /** Who the process runs as; empty means root. */
-  user: v.string(),
-  exposed_ports: v.array(v.string()),
-});
-export type PlatformImage = v.InferOutput<typeof PlatformImage>;
-
 /** What an intent and an artifact keep alike: whose it is, what it is called, and where its kind lies. */
 export const KeptName = {
   org_id: textOf<OrgId>(),
@@ -85,9 +74,9 @@ export const Artifact = v.object({
   /** Of an image; one of a single platform has one. */
   platforms: v.optional(v.array(PlatformImage)),
   /** What was attached to an image when it was registered, its signature say; more may have come since. */
-  referrers: v.optional(v.array(v.object({ digest: v.string(), artifact_type: v.string() }))),
+  referrers: v.optional(v.array(AttachedImage)),
   /** Of a file: what was written under its name later is another version of the object. */
-  object: v.optional(v.object({ key: v.string(), version_id: v.string() })),
+  object: v.optional(ObjectVersion),
   lifecycle_state: v.picklist(LIFECYCLE_STATES),
   trust_state: v.picklist(TRUST_STATES),
   /** How the last look at its signature ended. */

@@ -1,6 +1,6 @@
 import type { Artifact } from './artifact.ts';
-import { findFileEvidence } from './file-evidence.ts';
-import { findImageEvidence } from './image-evidence.ts';
+import { findFileEvidence } from '../content/file-evidence.ts';
+import { findImageEvidence } from '../content/image-evidence.ts';
 import { judgeTrust } from '../trust/trust.ts';
 import type { Trust } from '../trust/trust-policy.ts';
 import type { Verification } from '../trust/verification.ts';

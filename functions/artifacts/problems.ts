@@ -1,5 +1,6 @@
 import { type Problems, refusing } from '../platform/errors.ts';
 import { catalogProblems } from '../catalog/problems.ts';
+import { contentProblems } from '../content/problems.ts';
 import { promotionProblems } from '../promotion/problems.ts';
 import { storageProblems } from '../storage/problems.ts';
 import { trustProblems } from '../trust/problems.ts';
@@ -7,22 +8,6 @@ import { trustProblems } from '../trust/problems.ts';
 export const artifactsProblems = {
   'artifact.unknown': { status: 404, retryable: false, title: 'The artifact was not found' },
   'artifact.exists': { status: 409, retryable: false, title: 'The artifact is already registered' },
-  'artifact.foreign_source': {
-    status: 422,
-    retryable: false,
-    title: 'The artifact is not where this project publishes the app',
-  },
-  'artifact.absent': { status: 422, retryable: false, title: 'No content with this digest was found' },
-  'artifact.mismatched': {
-    status: 422,
-    retryable: false,
-    title: 'The stored content does not match the request',
-  },
-  'artifact.unfit': {
-    status: 422,
-    retryable: false,
-    title: 'The artifact has a format the platform cannot run',
-  },
   'artifact.untrusted': { status: 422, retryable: false, title: 'The artifact could not be verified' },
   'artifact.revoked': { status: 409, retryable: false, title: 'The artifact was revoked' },
   'artifact.wrong_state': {
@@ -41,6 +26,7 @@ export const artifactsProblems = {
 
 export const refuse = refusing({
   ...catalogProblems,
+  ...contentProblems,
   ...promotionProblems,
   ...storageProblems,
   ...trustProblems,

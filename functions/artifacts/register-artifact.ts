@@ -5,8 +5,8 @@ import { command } from '../platform/http/endpoint.ts';
 import { ProjectId } from '../platform/ids.ts';
 import { ArtifactView, pathOfArtifact, subjectOfArtifact, viewArtifact } from './artifact.ts';
 import { insertArtifact } from './save-artifact.ts';
-import { findFile } from './find-file.ts';
-import { findImage } from './find-image.ts';
+import { findFile } from '../content/find-file.ts';
+import { findImage } from '../content/find-image.ts';
 import { requirePublisher } from './publication.ts';
 import {
   ArtifactRegistered,

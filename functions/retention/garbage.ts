@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
 import { AppSlug } from '../platform/name.ts';
-import { REGISTER_WITHIN_SECONDS } from '../artifacts/file.ts';
+import { REGISTER_WITHIN_SECONDS } from '../content/file.ts';
 import { provenanceKeyOf, signatureKeyOf } from '../storage/repository.ts';
 import type { StoredFile, StoredImage } from '../storage/stored.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { insertArtifact } from '../../functions/artifacts/save-artifact.ts';
-import { FILE_MEDIA_TYPE } from '../../functions/artifacts/file.ts';
+import { FILE_MEDIA_TYPE } from '../../functions/content/file.ts';
 import { fileUri, objectKeyOf, signatureKeyOf } from '../../functions/storage/repository.ts';
 import type { App, VersionEntry } from '../../functions/catalog/app.ts';
 import { saveApp } from '../../functions/catalog/save-release.ts';

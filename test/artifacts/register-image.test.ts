@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findImageEvidence } from '../../functions/artifacts/image-evidence.ts';
+import { findImageEvidence } from '../../functions/content/image-evidence.ts';
 import type { ArtifactView } from '../../functions/artifacts/artifact.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';

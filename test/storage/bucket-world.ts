@@ -46,8 +46,8 @@ export async function openBucket() {
       vi.resetModules();
       const [store, { findFile }, { findFileEvidence }, { uploadsFor }] = await Promise.all([
         import('../../functions/storage/object-store.ts'),
-        import('../../functions/artifacts/find-file.ts'),
-        import('../../functions/artifacts/file-evidence.ts'),
+        import('../../functions/content/find-file.ts'),
+        import('../../functions/content/file-evidence.ts'),
         import('../../functions/publishing/file-upload.ts'),
       ]);
       return { ...store, findFile, findFileEvidence, uploadsFor };

@@ -166,10 +166,7 @@ describe('nothing is verified when the bucket', () => {
     <Key>${new URL(url, 'http://x').searchParams.get('prefix')}</Key>
     <VersionId>v1</VersionId><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>7</Size></Version>
     </ListVersionsResult>`;
-  const evidence = () =>
-    code.findFileEvidence({ id: 'a', object: { key, version_id: 'v1' } } as Parameters<
-      FileCode['findFileEvidence']
-    >[0]);
+  const evidence = () => code.findFileEvidence({ id: 'a', object: { key, version_id: 'v1' } });
 
   test.each(everywhere)('%s', async (_name, behave) => {
     answer = behave;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { findImageEvidence } from '../../functions/artifacts/image-evidence.ts';
+import { findImageEvidence } from '../../functions/content/image-evidence.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { openScene, type Person } from '../api/scene.ts';

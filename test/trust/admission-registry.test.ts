@@ -1,6 +1,6 @@
 import { CreateRepositoryCommand } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findImageEvidence } from '../../functions/artifacts/image-evidence.ts';
+import { findImageEvidence } from '../../functions/content/image-evidence.ts';
 import { judgeTrust, type Question } from '../../functions/trust/trust.ts';
 import type { Attachment, Descriptor, Verification } from '../../functions/trust/verification.ts';
 import { attach } from '../../sdk/signing/attach.ts';

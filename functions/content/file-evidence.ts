@@ -1,4 +1,4 @@
-import type { Artifact } from './artifact.ts';
+import type { ObjectVersion } from './stored-content.ts';
 import { chooseVersions } from './file.ts';
 import { headObject, listObjectVersions, readObject } from '../storage/object-store.ts';
 import { provenanceKeyOf, signatureKeyOf } from '../storage/repository.ts';
@@ -11,7 +11,13 @@ const SIGNATURE_TYPE = 'application/jose+json';
 const PROVENANCE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 
 /** The signatures and provenance next to a file, of any upload. The artifact is bound to one version of the file. */
-export async function findFileEvidence({ id, object }: Artifact): Promise<Evidence> {
+export async function findFileEvidence({
+  id,
+  object,
+}: {
+  id: string;
+  object?: ObjectVersion;
+}): Promise<Evidence> {
   if (object === undefined) throw new Error(`The artifact ${id} is a file without an object.`);
   const { key, version_id } = object;
   const pinned = await headObject(key, version_id);

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import {
   chooseVersions,
   FILE_BYTES_MAX,
   type FileAsked,
   requireFileSize,
   requireOwnSource,
-} from '../../functions/artifacts/file.ts';
+} from '../../functions/content/file.ts';
 import { objectKeyOf } from '../../functions/storage/repository.ts';
 import { type BucketWorld, type FileCode, openBucket, READER } from '../storage/bucket-world.ts';
 
@@ -142,8 +141,7 @@ const range = (from: number, to: number): number[] =>
   Array.from({ length: from - to + 1 }, (_, index) => from - index);
 
 describe('what lies beside a file', () => {
-  const evidence = (version_id: string) =>
-    code.findFileEvidence({ id: 'a', object: { key, version_id } } as Artifact);
+  const evidence = (version_id: string) => code.findFileEvidence({ id: 'a', object: { key, version_id } });
 
   test('is nothing at first, then its signatures and its provenance, the newest first', async () => {
     const version = await world.put(key, 'weights');

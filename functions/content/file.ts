@@ -1,7 +1,9 @@
 // A file as an artifact: where it must lie, how large it may be, what a signature of it is about.
 
 import { secondsAfter } from '../platform/clock.ts';
-import type { Artifact } from './artifact.ts';
+import type { ProjectId } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
+import type { VersionNumber } from '../platform/version-number.ts';
 import { fileUri, objectKeyOf } from '../storage/repository.ts';
 import { refuse } from './problems.ts';
 
@@ -18,13 +20,15 @@ export const FILE_BYTES_MAX = 5 * 1024 ** 3;
 const DIGESTED_BYTES_MAX = 512 * 1024 ** 2;
 
 /** Which file is meant: its name, the digest it must have, and where its publisher says it lies. */
-export type FileAsked = Pick<
-  Artifact,
-  'project_id' | 'app_slug' | 'app_version' | 'artifact_name' | 'variant' | 'digest'
-> & { source_uri?: string };
-
-/** What registration records of a file. */
-export type FoundFile = Required<Pick<Artifact, 'source_uri' | 'media_type' | 'size_bytes' | 'object'>>;
+export interface FileAsked {
+  project_id: ProjectId;
+  app_slug: AppSlug;
+  app_version: VersionNumber;
+  artifact_name: string;
+  variant?: string;
+  digest: string;
+  source_uri?: string;
+}
 
 /** The key of the object. There is one place for a file of this name, and it is in its own project. */
 export function requireOwnSource(asked: FileAsked): string {

@@ -1,4 +1,3 @@
-import type { Artifact, PlatformImage } from './artifact.ts';
 import {
   CONFIG_BYTES_MAX,
   type OneImage,
@@ -10,15 +9,11 @@ import {
 import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
 import { imageUri } from '../storage/repository.ts';
 import { refuse } from './problems.ts';
-
-/** What registration records of an image. */
-type FoundImage = Required<
-  Pick<Artifact, 'source_uri' | 'media_type' | 'size_bytes' | 'platforms' | 'referrers'>
->;
+import type { FoundImage, PlatformImage } from './stored-content.ts';
 
 /** The image somebody wants to register, as it lies in the registry: every manifest and config of it, by its digest. */
 export async function findImage(
-  { repository, digest }: Pick<Artifact, 'repository' | 'digest'>,
+  { repository, digest }: { repository: string; digest: string },
   statedType: string | undefined,
 ): Promise<FoundImage> {
   const registry = await readRepository(repository);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type OneImage, readConfig, readManifest, readMember } from '../../functions/artifacts/image.ts';
+import { type OneImage, readConfig, readManifest, readMember } from '../../functions/content/image.ts';
 import type { Refusal } from '../../functions/platform/errors.ts';
 import {
   describeContent,
@@ -14,7 +14,7 @@ import {
   planConfig,
   planIndex,
   planManifest,
-} from './planned-image.ts';
+} from '../artifacts/planned-image.ts';
 
 const GIB = 1024 ** 3;
 

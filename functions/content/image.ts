@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { Digest } from '../platform/name.ts';
 import { type Refusal } from '../platform/errors.ts';
-import type { PlatformImage } from './artifact.ts';
+import type { PlatformImage } from './stored-content.ts';
 import { parseJson } from '../trust/strict-json.ts';
 import type { Attachment, Descriptor } from '../trust/verification.ts';
 import { refuse } from './problems.ts';

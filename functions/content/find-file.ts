@@ -1,13 +1,13 @@
 import {
   FILE_MEDIA_TYPE,
   type FileAsked,
-  type FoundFile,
   requireDigestible,
   requireFileSize,
   requireOwnSource,
   requireRecent,
   requireSameDigest,
 } from './file.ts';
+import type { FoundFile } from './stored-content.ts';
 import { digestObject, headObject } from '../storage/object-store.ts';
 import { fileUri } from '../storage/repository.ts';
 import { refuse } from './problems.ts';

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Artifact } from './artifact.ts';
 import { parseJson } from '../trust/strict-json.ts';
 import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
 import type { Attachment, Evidence } from '../trust/verification.ts';
@@ -23,7 +22,10 @@ const Attached = v.object({
 export async function findImageEvidence({
   repository,
   digest,
-}: Pick<Artifact, 'repository' | 'digest'>): Promise<Evidence> {
+}: {
+  repository: string;
+  digest: string;
+}): Promise<Evidence> {
   const evidence: Evidence = { signatures: [], provenances: [] };
   const registry = await readRepository(repository);
   if (!(await registry.manifest(digest))) return { ...evidence, isContentAbsent: true };
