@@ -33,6 +33,10 @@ describe('everything a query finds', () => {
       expect(await readThings(max)).toMatchObject({ names: ROWS.slice(0, max), isTruncated: true });
   });
 
+  test('is whole where there is exactly as much as the limit', async () => {
+    expect(await readThings(ROWS.length)).toMatchObject({ names: ROWS, isTruncated: false });
+  });
+
   test('may be nothing, by one request', async () => {
     expect(await readThings(100, 'NOTHING')).toEqual({ names: [], isTruncated: false, requests: 1 });
   });

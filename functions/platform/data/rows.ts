@@ -48,11 +48,11 @@ export async function queryAll({
   const items: Row[] = [];
   let from: Row | undefined;
   do {
-    const page = await queryPage({ ...query, limit: max - items.length, from });
+    const page = await queryPage({ ...query, limit: max + 1 - items.length, from });
     items.push(...page.items);
     from = page.next;
-  } while (from && items.length < max);
-  return { items, isTruncated: from !== undefined };
+  } while (from && items.length <= max);
+  return { items: items.slice(0, max), isTruncated: items.length > max };
 }
 
 /** Rows of one kind in a partition, by sort key. */
