@@ -1,10 +1,3 @@
-import type { Write } from '../platform/data/commit.ts';
-import type { ArtifactId, ProjectId } from '../platform/ids.ts';
-import { BAKE_DEFAULTS } from '../promotion/canary-guard.ts';
-import type { Kind, Promotable } from '../promotion/kind.ts';
-import type { Promotion, Target } from '../promotion/promotion.ts';
-import { nextStepFrom } from '../promotion/promotion-plan.ts';
-import { pathOfArtifact } from './artifact.ts';
 import { requireSpared } from './artifact-binding.ts';
 import {
   ArtifactPromotionFailed,
@@ -13,13 +6,19 @@ import {
   namesOfArtifact,
   subjectOfPromotion,
 } from './artifact-promotion.ts';
-import { findArtifactPromotion, findArtifactPromotionOf, type PromotedArtifact } from './find-artifact.ts';
-import { requireState } from './save-artifact.ts';
 import { requireNotRevoked } from './artifact-trust.ts';
-import { findBound, holdVersion } from './find-bound-version.ts';
+import { pathOfArtifact } from './artifact.ts';
 import { decideArtifactMove, type MovableArtifact } from './decide-artifact-move.ts';
+import { findArtifactPromotion, findArtifactPromotionOf, type PromotedArtifact } from './find-artifact.ts';
+import { findBound, holdVersion } from './find-bound-version.ts';
 import { refuse } from './problems.ts';
+import { requireState } from './save-artifact.ts';
 import { countInstances } from './usage-store.ts';
+import type { Write } from '../platform/data/commit.ts';
+import type { ArtifactId, ProjectId } from '../platform/ids.ts';
+import type { Kind, Promotable } from '../promotion/kind.ts';
+import { nextStepFrom } from '../promotion/promotion-plan.ts';
+import { BAKE_DEFAULTS, type Promotion, type Target } from '../promotion/promotion.ts';
 
 /** Artifacts, as promotions know them. */
 export const artifactKind: Kind<ArtifactSubject> = {

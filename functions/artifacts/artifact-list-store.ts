@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import type { ProjectId } from '../platform/ids.ts';
-import type { AppSlug } from '../platform/name.ts';
-import { type VersionNumber, versionSortKey } from '../platform/version-number.ts';
-import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
+import { Artifact } from './artifact.ts';
+import { projectArtifacts } from './keys.ts';
+import { artifactKey } from '../catalog/readiness.ts';
 import type { PageAsked } from '../platform/data/rows.ts';
 import { queryPage } from '../platform/data/table.ts';
-import { Artifact } from './artifact.ts';
-import { artifactKey } from '../catalog/artifact-id.ts';
-import { projectArtifacts } from './keys.ts';
+import type { ProjectId } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
+import { decodeCursor, encodeCursor, type PageOf } from '../platform/page.ts';
+import { type VersionNumber, versionSortKey } from '../platform/version-number.ts';
 
 /** How many rows one request reads to find artifacts in the requested states. */
 const LOOKED_AT = 500;

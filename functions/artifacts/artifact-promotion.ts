@@ -1,10 +1,13 @@
 // What a promotion of an artifact is asked for with, how it is shown, and which events tell of it.
 
 import * as v from 'valibot';
+import { LIFECYCLE_STATES } from './artifact.ts';
 import { event } from '../platform/events.ts';
 import { ArtifactId, textOf } from '../platform/ids.ts';
-import { Bake, BakeSeconds } from '../promotion/canary-guard.ts';
+import { PromotionView } from '../promotion/promotion-view.ts';
 import {
+  Bake,
+  BakeSeconds,
   dataOf,
   Failure,
   PROMOTED_TO,
@@ -12,8 +15,6 @@ import {
   PromotionData,
   Reason,
 } from '../promotion/promotion.ts';
-import { PromotionView } from '../promotion/promotion-view.ts';
-import { LIFECYCLE_STATES } from './artifact.ts';
 
 export const ArtifactSubject = v.object({
   kind: v.literal('artifact'),

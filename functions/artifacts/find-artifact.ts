@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { promotionKey } from '../promotion/keys.ts';
-import type { Promotion } from '../promotion/promotion.ts';
-import { parsePromotion } from '../promotion/keep-promotion.ts';
 import { subjectOfPromotion } from './artifact-promotion.ts';
+import { Artifact } from './artifact.ts';
+import { refuse } from './problems.ts';
+import { artifactKey } from '../catalog/readiness.ts';
 import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
 import { type ArtifactId, lowerCased, type ProjectId } from '../platform/ids.ts';
-import { Artifact } from './artifact.ts';
-import { artifactKey } from '../catalog/artifact-id.ts';
-import { refuse } from './problems.ts';
+import { parsePromotion } from '../promotion/keep-promotion.ts';
+import { promotionKey } from '../promotion/keys.ts';
+import type { Promotion } from '../promotion/promotion.ts';
 
 export async function findArtifact(projectId: ProjectId, id: ArtifactId): Promise<Artifact> {
   const artifact = await findAnyArtifact(id);

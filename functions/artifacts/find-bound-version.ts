@@ -1,14 +1,14 @@
 import * as v from 'valibot';
+import { type Bound, markTrust } from './artifact-binding.ts';
+import type { Artifact } from './artifact.ts';
 import { App } from '../catalog/app.ts';
+import { requireStatus, saveApps } from '../catalog/keep-release.ts';
 import { appKey, versionKey } from '../catalog/keys.ts';
-import { requireStatus, saveApps } from '../catalog/save-release.ts';
 import { Version } from '../catalog/version.ts';
 import { Conflict, requireThat, type Write } from '../platform/data/commit.ts';
 import { readItems } from '../platform/data/rows.ts';
 import type { Key } from '../platform/data/table.ts';
 import type { AppSlug } from '../platform/name.ts';
-import type { Artifact } from './artifact.ts';
-import { type Bound, markTrust } from './artifact-binding.ts';
 
 type Named = Pick<Artifact, 'app_slug' | 'app_version'>;
 

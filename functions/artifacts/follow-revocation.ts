@@ -1,10 +1,10 @@
-import { failPromotion } from '../promotion/fail-promotion.ts';
-import type { Context } from '../platform/context.ts';
-import type { EventOf } from '../platform/events.ts';
-import { findArtifactPromotion } from './find-artifact.ts';
 import { artifactKind } from './artifact-kind.ts';
+import { findArtifactPromotion } from './find-artifact.ts';
 import type { ArtifactRevoked } from './revocation.ts';
 import { stopInstances } from './stop-instances.ts';
+import type { Context } from '../platform/context.ts';
+import type { EventOf } from '../platform/events.ts';
+import { failPromotion } from '../promotion/promotion-step.ts';
 
 /** What a revocation leads to: the artifact's promotion ends, and on request what runs it is asked to stop. */
 export async function followRevocation(

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import type { NamedArtifact } from './registration.ts';
 import { App } from '../catalog/app.ts';
 import { appKey } from '../catalog/keys.ts';
+import { artifactKey } from '../catalog/readiness.ts';
 import { readItems } from '../platform/data/rows.ts';
-import { artifactKey } from '../catalog/artifact-id.ts';
-import type { NamedArtifact } from './registration.ts';
 
 /** Whose the app is, and whether the artifact is registered, by one request. */
 export async function findPublication({

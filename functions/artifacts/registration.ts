@@ -1,15 +1,15 @@
 // What a registration says, and what becomes of it.
 
 import * as v from 'valibot';
+import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
+import { refuse } from './problems.ts';
+import { ArtifactSource, requireSourceType } from './publication.ts';
+import { artifactIdOf } from '../catalog/readiness.ts';
 import { RepositoryName } from '../manifests/manifest-fields.ts';
+import { event } from '../platform/events.ts';
 import { Digest } from '../platform/name.ts';
 import type { ScopedProject } from '../platform/scope.ts';
-import { event } from '../platform/events.ts';
-import { aboutArtifact, type Artifact, ArtifactName, ArtifactTold } from './artifact.ts';
-import { ArtifactSource, requireSourceType } from './publication.ts';
-import { artifactIdOf } from '../catalog/artifact-id.ts';
 import { repositoryOf } from '../storage/repository.ts';
-import { refuse } from './problems.ts';
 
 const Tag = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'An image tag'), v.maxLength(128));
 const MediaType = v.pipe(v.string(), v.regex(/^[a-z]+\/[a-z0-9.+-]+$/, 'A media type'), v.maxLength(100));

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
+import type { Bound } from './artifact-binding.ts';
+import type { Artifact } from './artifact.ts';
+import { findArtifacts } from './find-artifact.ts';
+import { boundKeys, findBounds, parseBound } from './find-bound-version.ts';
+import { contentKey, instanceUseKey, revokedContentKey } from './keys.ts';
+import { forgetDue } from './save-artifact.ts';
+import { InstanceUse } from './usage.ts';
+import { artifactKey } from '../catalog/readiness.ts';
 import { putNew, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { type ArtifactId, textOf } from '../platform/ids.ts';
-import type { Artifact } from './artifact.ts';
-import type { Bound } from './artifact-binding.ts';
-import { findArtifacts } from './find-artifact.ts';
-import { forgetDue } from './save-artifact.ts';
-import { boundKeys, findBounds, parseBound } from './find-bound-version.ts';
-import { artifactKey } from '../catalog/artifact-id.ts';
-import { contentKey, instanceUseKey, revokedContentKey } from './keys.ts';
-import { InstanceUse } from './usage.ts';
 
 export interface Same {
   artifact: Artifact;

@@ -1,15 +1,15 @@
-import type { ArtifactId } from '../platform/ids.ts';
-import { versionSortKey } from '../platform/version-number.ts';
+import { dueAt } from './artifact-due.ts';
+import { subjectOfPromotion } from './artifact-promotion.ts';
+import type { Artifact } from './artifact.ts';
+import { contentKey, DUE_ARTIFACTS, dueKey, projectArtifacts, revokedContentKey } from './keys.ts';
+import { refuse } from './problems.ts';
+import { artifactKey } from '../catalog/readiness.ts';
 import { put, putNew, remove, replace, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
-import { requireNotCollecting } from '../storage/keep-repository.ts';
+import type { ArtifactId } from '../platform/ids.ts';
+import { versionSortKey } from '../platform/version-number.ts';
 import { promotionKey } from '../promotion/keys.ts';
-import type { Artifact } from './artifact.ts';
-import { subjectOfPromotion } from './artifact-promotion.ts';
-import { artifactKey } from '../catalog/artifact-id.ts';
-import { contentKey, DUE_ARTIFACTS, dueKey, projectArtifacts, revokedContentKey } from './keys.ts';
-import { dueAt } from './artifact-due.ts';
-import { refuse } from './problems.ts';
+import { requireNotCollecting } from '../storage/keep-repository.ts';
 
 /** As many registrations of the same bytes in one project as one transaction can revoke together. */
 const SAME_MAX = 18;

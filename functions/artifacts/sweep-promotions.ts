@@ -1,4 +1,4 @@
-import { sweepPromotions } from '../promotion/sweep-promotions.ts';
 import { artifactKind } from './artifact-kind.ts';
+import { sweepPromotions } from '../promotion/drive-workflow.ts';
 
 export const handler = sweepPromotions(artifactKind);

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
+import { decideMove, findRelease } from './keep-release.ts';
+import { VersionParams, VersionView, viewVersion } from './version.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { decideMove } from './decide-move.ts';
-import { findRelease } from './release-store.ts';
 import { MaybeReason } from '../promotion/promotion.ts';
 import { GRACE_SECONDS_DEFAULT, GraceSeconds } from '../promotion/status.ts';
-import { VersionParams, VersionView, viewVersion } from './version.ts';
 
 export const deprecateVersion = command(
   {

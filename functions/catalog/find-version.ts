@@ -70,11 +70,3 @@ export function parseManifestRow(row: Record<string, unknown> | undefined, diges
   if (found !== digest) throw refuse('unavailable');
   return manifest;
 }
-
-/** A version's manifest, as it was registered. */
-export async function findManifest({
-  app_slug,
-  version,
-}: Pick<Version, 'app_slug' | 'version'>): Promise<unknown> {
-  return (await readItem(manifestKey(app_slug, version)))?.['manifest'];
-}

@@ -1,12 +1,12 @@
-import { query } from '../platform/http/endpoint.ts';
-import { judge } from '../platform/permissions.ts';
 import { isPublisher } from './app.ts';
-import { viewPromotion } from '../promotion/promotion-view.ts';
-import { findReleaseAtOnce } from './release-store.ts';
+import { findReleaseAtOnce } from './keep-release.ts';
+import { refuse } from './problems.ts';
 import { versionKind } from './version-kind.ts';
 import { VersionPromotionView } from './version-promotion.ts';
 import { pathOfVersion, VersionParams } from './version.ts';
-import { refuse } from './problems.ts';
+import { query } from '../platform/http/endpoint.ts';
+import { judge } from '../platform/permissions.ts';
+import { viewPromotion } from '../promotion/promotion-view.ts';
 
 export const getPromotion = query(
   {

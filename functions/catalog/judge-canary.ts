@@ -1,15 +1,14 @@
+import { decideMove, findAnyRelease } from './keep-release.ts';
+import { subjectOfPromotion } from './version-promotion.ts';
 import { InstanceFailed, type InstanceRunning } from '../instances/instance-events.ts';
-import { commitDecision } from '../platform/data/change.ts';
 import type { Context } from '../platform/context.ts';
+import { commitDecision } from '../platform/data/change.ts';
 import type { EventOf } from '../platform/events.ts';
 import type { AppSlug } from '../platform/name.ts';
 import type { VersionNumber } from '../platform/version-number.ts';
-import { describeTally, isFailing, isTried } from '../promotion/canary-guard.ts';
-import { decideMove } from './decide-move.ts';
-import { rollBack } from '../promotion/promotion-steps.ts';
 import { countInstance } from '../promotion/keep-promotion.ts';
-import { findAnyRelease } from './release-store.ts';
-import { subjectOfPromotion } from './version-promotion.ts';
+import { rollBack } from '../promotion/promotion-steps.ts';
+import { describeTally, isFailing, isTried } from '../promotion/promotion.ts';
 
 /** What an instance that came up or failed means for the version it uses, while that is in canary. */
 export async function observeInstance(

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { command } from '../platform/http/endpoint.ts';
-import { decideMove } from './decide-move.ts';
-import { findRelease } from './release-store.ts';
-import { Reason } from '../promotion/promotion.ts';
-import { rollBack } from '../promotion/promotion-steps.ts';
-import { VersionParams, VersionView, viewVersion } from './version.ts';
+import { decideMove, findRelease } from './keep-release.ts';
 import { refuse } from './problems.ts';
+import { VersionParams, VersionView, viewVersion } from './version.ts';
+import { command } from '../platform/http/endpoint.ts';
+import { rollBack } from '../promotion/promotion-steps.ts';
+import { Reason } from '../promotion/promotion.ts';
 
 export const rollBackVersion = command(
   {

@@ -1,4 +1,4 @@
-import { sweepPromotions } from '../promotion/sweep-promotions.ts';
 import { versionKind } from './version-kind.ts';
+import { sweepPromotions } from '../promotion/drive-workflow.ts';
 
 export const handler = sweepPromotions(versionKind);

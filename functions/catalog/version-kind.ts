@@ -1,20 +1,16 @@
-import type { Decision } from '../platform/data/change.ts';
-import { Conflict, type Write } from '../platform/data/commit.ts';
-import type { AppSlug } from '../platform/name.ts';
-import type { VersionNumber } from '../platform/version-number.ts';
-import { CANARY_DEFAULTS, isTried } from '../promotion/canary-guard.ts';
-import type { Kind, Promotable } from '../promotion/kind.ts';
-import type { Promotion, Target } from '../promotion/promotion.ts';
-import { firstRankOf, nextStepFrom } from '../promotion/promotion-plan.ts';
 import { activeVersion, placeOfApp } from './app.ts';
-import { decideMove, type Release } from './decide-move.ts';
 import { judgeCanary } from './judge-canary.ts';
+import {
+  decideMove,
+  findArtifactsOf,
+  findRelease,
+  type Release,
+  requireArtifacts,
+  requireStatus,
+} from './keep-release.ts';
 import { refuse } from './problems.ts';
 import { type Rank, requireBound, requireReady } from './readiness.ts';
-import { findArtifactsOf, findRelease, requireArtifacts } from './release-store.ts';
-import { requireStatus } from './save-release.ts';
 import { requireUnused, type VersionMove } from './transition.ts';
-import { pathOfVersion, type Version } from './version.ts';
 import {
   namesOfVersion,
   subjectOfPromotion,
@@ -22,6 +18,14 @@ import {
   VersionPromotionRequested,
   VersionSubject,
 } from './version-promotion.ts';
+import { pathOfVersion, type Version } from './version.ts';
+import type { Decision } from '../platform/data/change.ts';
+import { Conflict, type Write } from '../platform/data/commit.ts';
+import type { AppSlug } from '../platform/name.ts';
+import type { VersionNumber } from '../platform/version-number.ts';
+import type { Kind, Promotable } from '../promotion/kind.ts';
+import { firstRankOf, nextStepFrom } from '../promotion/promotion-plan.ts';
+import { CANARY_DEFAULTS, isTried, type Promotion, type Target } from '../promotion/promotion.ts';
 
 /** Versions, as promotions know them. */
 export const versionKind: Kind<VersionSubject> = {

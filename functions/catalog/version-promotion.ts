@@ -5,10 +5,14 @@ import { event } from '../platform/events.ts';
 import { textOf } from '../platform/ids.ts';
 import { AppSlug } from '../platform/name.ts';
 import { VersionNumber, versionSortKey } from '../platform/version-number.ts';
-import { AskedAudience, BakeSeconds, FailurePercentMax, InstancesMin } from '../promotion/canary-guard.ts';
+import { CanaryView, PromotionView } from '../promotion/promotion-view.ts';
 import {
+  AskedAudience,
+  BakeSeconds,
   dataOf,
   Failure,
+  FailurePercentMax,
+  InstancesMin,
   MaybeReason,
   Notes,
   PROMOTED_TO,
@@ -17,7 +21,6 @@ import {
   Reason,
   Verdict,
 } from '../promotion/promotion.ts';
-import { CanaryView, PromotionView } from '../promotion/promotion-view.ts';
 import { STATUSES } from '../promotion/status.ts';
 
 export const VersionSubject = v.object({

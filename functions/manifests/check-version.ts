@@ -1,11 +1,11 @@
-import { findManifest } from '../catalog/find-version.ts';
+import { findManifest } from '../catalog/keep-release.ts';
+import { refuse } from '../catalog/problems.ts';
 import { versionKind } from '../catalog/version-kind.ts';
 import { task } from '../platform/workflow/task.ts';
 import { stepOf } from '../promotion/promotion-step.ts';
 import { recordLint } from '../promotion/promotion-steps.ts';
 import { keepPromotion } from '../promotion/keep-promotion.ts';
 import { lintManifest, type Manifest } from './manifest.ts';
-import { refuse } from './problems.ts';
 
 /** The first gate. Its problems are stored on the promotion, where the app team reads them. */
 export const handler = task(stepOf(versionKind), async (ctx, { subject, operation_id }) => {

@@ -1,8 +1,7 @@
 // Brings a manifest into canonical form. Shorthands are expanded, so that all later code handles one shape.
 
-import type { InputFault } from '../platform/errors.ts';
 import type { RUNTIME_BACKENDS } from '../catalog/app.ts';
-import { faultIf } from './manifest-check.ts';
+import { faultIf } from './manifest-faults.ts';
 import {
   type Engine,
   type RuntimeProfile,
@@ -10,6 +9,7 @@ import {
   SINGLE_CONTAINER_FIELDS,
 } from './manifest-profile.ts';
 import { AppPart, type ManifestAsSent, type UI_KINDS } from './manifest-schema.ts';
+import type { InputFault } from '../platform/errors.ts';
 
 export type RuntimeBackend = (typeof RUNTIME_BACKENDS)[number];
 type AppAsSent = ManifestAsSent['app'];

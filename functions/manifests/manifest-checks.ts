@@ -1,7 +1,6 @@
 // What the parts of a manifest must say together. Each check names what it reads, so that a fault in one place does not
 // hide those in others.
 
-import type { InputFault } from '../platform/errors.ts';
 import { checkSchema } from './json-schema.ts';
 import type { Manifest, RuntimeBackend } from './manifest-canonical.ts';
 import {
@@ -12,8 +11,9 @@ import {
   repeated,
   unknownName,
   unknownNames,
-} from './manifest-check.ts';
+} from './manifest-faults.ts';
 import { PROFILE_CHECKS } from './manifest-profile-checks.ts';
+import type { InputFault } from '../platform/errors.ts';
 
 /** The node agent needs something to run; the other backends bring controllers of their own. */
 const RUN_BY_AGENT = new Set<RuntimeBackend>(['launchable_oci', 'docker_compose']);

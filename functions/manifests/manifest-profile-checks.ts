@@ -1,6 +1,5 @@
 // What the parts of a launch profile must say together.
 
-import type { InputFault } from '../platform/errors.ts';
 import { ENGINES_OF, type Manifest } from './manifest-canonical.ts';
 import {
   ARTIFACTS,
@@ -10,8 +9,9 @@ import {
   repeated,
   unknownName,
   unknownNames,
-} from './manifest-check.ts';
+} from './manifest-faults.ts';
 import type { Component, Resources, RuntimeProfile } from './manifest-profile.ts';
+import type { InputFault } from '../platform/errors.ts';
 
 const PROFILE = '/version/runtime_profile';
 

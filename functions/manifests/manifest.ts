@@ -1,13 +1,12 @@
 // A manifest: an app and one version of it.
 
 import * as v from 'valibot';
-import type { InputFault } from '../platform/errors.ts';
 import { checkValues } from './manifest-bounds.ts';
 import { canonicalManifest, type Manifest, nestSpelling, SPELLING_CHECKS } from './manifest-canonical.ts';
-import { faultIf } from './manifest-check.ts';
 import { MANIFEST_CHECKS } from './manifest-checks.ts';
-import { faultsOf } from './manifest-faults.ts';
+import { faultIf, faultsOf } from './manifest-faults.ts';
 import { ManifestAsSent } from './manifest-schema.ts';
+import type { InputFault } from '../platform/errors.ts';
 
 export type { Manifest } from './manifest-canonical.ts';
 

@@ -1,18 +1,18 @@
 import * as v from 'valibot';
+import { App } from '../catalog/app.ts';
+import { saveApp, saveVersion } from '../catalog/keep-release.ts';
+import { appKey, manifestKey, versionKey } from '../catalog/keys.ts';
+import { subjectOfPromotion } from '../catalog/version-promotion.ts';
+import { Version } from '../catalog/version.ts';
+import type { Manifest } from './manifest.ts';
+import type { Registered, Registration } from './registration.ts';
 import { put, putNew, requireThat, type Write } from '../platform/data/commit.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import { readItems } from '../platform/data/rows.ts';
-import type { AppSlug } from '../platform/name.ts';
 import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
+import type { AppSlug } from '../platform/name.ts';
 import type { VersionNumber } from '../platform/version-number.ts';
-import { App } from '../catalog/app.ts';
-import { saveApp, saveVersion } from '../catalog/save-release.ts';
-import { appKey, manifestKey, versionKey } from '../catalog/keys.ts';
-import { subjectOfPromotion } from '../catalog/version-promotion.ts';
 import { promotionKey } from '../promotion/keys.ts';
-import type { Manifest } from './manifest.ts';
-import type { Registration, Registered } from './registration.ts';
-import { Version } from '../catalog/version.ts';
 
 const Promotion = v.object({ status: v.string() });
 const Project = v.object({ org_id: textOf<OrgId>(), id: textOf<ProjectId>(), status: v.string() });

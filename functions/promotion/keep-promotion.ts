@@ -6,10 +6,9 @@ import { change, commit, type Write } from '../platform/data/commit.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import { readItem, updateItem } from '../platform/data/table.ts';
 import type { AppInstanceId } from '../platform/ids.ts';
-import { OBSERVED_MAX } from './canary-guard.ts';
 import { openPromotions, promotionKey } from './keys.ts';
 import { refuse } from './problems.ts';
-import { Promotion, type Subject } from './promotion.ts';
+import { OBSERVED_MAX, Promotion, type Subject } from './promotion.ts';
 
 /** As it was read, if there is one. */
 export const parsePromotion = (row: unknown): Promotion | undefined => v.parse(v.optional(Promotion), row);

@@ -1,13 +1,21 @@
-import type { GenericSchema } from 'valibot';
 import type { Context } from '../platform/context.ts';
 import type { Decision } from '../platform/data/change.ts';
 import type { Write } from '../platform/data/commit.ts';
 import type { Refusal } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import type { OrgId, ProjectId } from '../platform/ids.ts';
-import type { Bake, Canary } from './canary-guard.ts';
-import { dataOf, type Failure, type Promotion, type Step, type Subject, type Target } from './promotion.ts';
+import {
+  type Bake,
+  type Canary,
+  dataOf,
+  type Failure,
+  type Promotion,
+  type Step,
+  type Subject,
+  type Target,
+} from './promotion.ts';
 import type { Status } from './status.ts';
+import type { GenericSchema } from 'valibot';
 
 /**
  * A kind of thing that is promoted: versions, artifacts. Each domain implements this interface; promotions know

@@ -2,11 +2,10 @@
 
 import type { Actor } from '../platform/actor.ts';
 import { type CorrelationId, lowerCased, type OperationId, type ProjectId } from '../platform/ids.ts';
-import type { Bake, Canary } from './canary-guard.ts';
 import type { Kind, Promotable } from './kind.ts';
 import { refuse } from './problems.ts';
-import { PROMOTED_TO, type Promotion, type Step, type Target } from './promotion.ts';
 import { arriveAt, begunAt } from './promotion-steps.ts';
+import { type Bake, type Canary, PROMOTED_TO, type Promotion, type Step, type Target } from './promotion.ts';
 import type { Status } from './status.ts';
 
 const AHEAD = ['draft', ...PROMOTED_TO] as const satisfies Status[];

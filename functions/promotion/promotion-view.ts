@@ -3,9 +3,18 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { type OperationId, type ProjectId, textOf } from '../platform/ids.ts';
-import { describeTally, isTried, tallyOf } from './canary-guard.ts';
 import type { Promotable } from './kind.ts';
-import { Failure, Gates, type Promotion, PROMOTION_STATUSES, type Step, STEPS } from './promotion.ts';
+import {
+  describeTally,
+  Failure,
+  Gates,
+  isTried,
+  type Promotion,
+  PROMOTION_STATUSES,
+  type Step,
+  STEPS,
+  tallyOf,
+} from './promotion.ts';
 import { STATUSES } from './status.ts';
 
 export const CanaryView = v.object({

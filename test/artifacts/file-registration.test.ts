@@ -1,12 +1,12 @@
+import { artifactKey } from '../../functions/catalog/readiness.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
-import { withoutBucket } from '../storage/absent-bucket.ts';
 import { registrationOf } from './signed-file.ts';
+import { withoutBucket } from '../storage/absent-bucket.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const ARTIFACTS = '/api/v1/projects/{project_id}/app-artifacts';
 

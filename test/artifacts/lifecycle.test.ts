@@ -1,25 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Artifact, LIFECYCLE_STATES, type LifecycleState } from '../../functions/artifacts/artifact.ts';
-import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
 import {
-  ArtifactMoved,
   type ArtifactMove,
+  ArtifactMoved,
   moveArtifact,
 } from '../../functions/artifacts/artifact-transition.ts';
-import { saveArtifact } from '../../functions/artifacts/save-artifact.ts';
-import { artifactKey } from '../../functions/catalog/artifact-id.ts';
+import { type Artifact, LIFECYCLE_STATES, type LifecycleState } from '../../functions/artifacts/artifact.ts';
+import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
 import { instanceUseKey } from '../../functions/artifacts/keys.ts';
+import { saveArtifact } from '../../functions/artifacts/save-artifact.ts';
 import { versionKey } from '../../functions/catalog/keys.ts';
-import { FOLLOWING } from '../../functions/promotion/status.ts';
+import { artifactKey } from '../../functions/catalog/readiness.ts';
 import { planProject, type Project } from '../../functions/identity/project.ts';
 import { commit, Conflict } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { FOLLOWING } from '../../functions/promotion/status.ts';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
+import { planArtifact } from './planned-artifact.ts';
 import { releaseVersion } from '../catalog/released.ts';
 import { DIGEST } from '../manifests/sample-manifest.ts';
-import { planArtifact } from './planned-artifact.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const now = new Date('2026-11-16T04:00:00.000Z');
 const PROJECT = planProject('project', 'org', { name: 'A project', slug: 'a-project' }, now);

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { artifactIdOf } from '../../functions/catalog/artifact-id.ts';
-import { imageUri, repositoryOf } from '../../functions/storage/repository.ts';
+import { artifactIdOf } from '../../functions/catalog/readiness.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { imageUri, repositoryOf } from '../../functions/storage/repository.ts';
+import { hash } from 'node:crypto';
 
 /** An artifact as registration leaves it, except for what is stated; its bytes are its own unless a digest is given. */
 export function planArtifact(

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decideMove } from '../../functions/catalog/decide-move.ts';
+import { decideMove, findRelease } from '../../functions/catalog/keep-release.ts';
 import { versionCounterKey, versionKey } from '../../functions/catalog/keys.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
-import { findRelease } from '../../functions/catalog/release-store.ts';
 import { rollBackVersion } from '../../functions/catalog/roll-back-version.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { createContext } from '../../functions/platform/context.ts';
@@ -12,8 +10,9 @@ import { addTo, countIn } from '../../functions/platform/data/counters.ts';
 import { projectCounterKey } from '../../functions/platform/data/keys.ts';
 import { readItem } from '../../functions/platform/data/table.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { openPromotionWorld, type PromotionWorld } from '../promotion/promotion-world.ts';
 import { releaseVersion } from './released.ts';
+import { openPromotionWorld, type PromotionWorld } from '../promotion/promotion-world.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const LAUNCHES = 20;
 

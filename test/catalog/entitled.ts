@@ -1,7 +1,7 @@
 import type { App } from '../../functions/catalog/app.ts';
-import { saveApp } from '../../functions/catalog/save-release.ts';
-import { planEntitlement, type PutEntitlement } from '../../functions/catalog/entitlement.ts';
 import { saveEntitlement } from '../../functions/catalog/entitlement-store.ts';
+import { planEntitlement, type PutEntitlement } from '../../functions/catalog/entitlement.ts';
+import { saveApp } from '../../functions/catalog/keep-release.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 

@@ -1,11 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import type { App } from '../../functions/catalog/app.ts';
 import { artifactKind } from '../../functions/artifacts/artifact-kind.ts';
-import { versionKind } from '../../functions/catalog/version-kind.ts';
-import type { Kind } from '../../functions/promotion/kind.ts';
-import { FOLLOWING, type Status, STATUSES } from '../../functions/promotion/status.ts';
-import { isFailing, tallyOf } from '../../functions/promotion/canary-guard.ts';
-import type { Promotion } from '../../functions/promotion/promotion.ts';
+import type { App } from '../../functions/catalog/app.ts';
 import { requireBound, requireReady } from '../../functions/catalog/readiness.ts';
 import {
   auditVersionMove,
@@ -14,7 +8,12 @@ import {
   type VersionMove,
   VersionMoved,
 } from '../../functions/catalog/transition.ts';
+import { versionKind } from '../../functions/catalog/version-kind.ts';
 import type { Version } from '../../functions/catalog/version.ts';
+import type { Kind } from '../../functions/promotion/kind.ts';
+import { isFailing, type Promotion, tallyOf } from '../../functions/promotion/promotion.ts';
+import { FOLLOWING, type Status, STATUSES } from '../../functions/promotion/status.ts';
+import { describe, expect, test } from 'vitest';
 
 const now = new Date('2026-11-16T04:00:00.000Z');
 const later = '2026-11-23T04:00:00.000Z';

@@ -1,20 +1,20 @@
-import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, expect, inject, test } from 'vitest';
-import { artifactKey } from '../../functions/catalog/artifact-id.ts';
 import { dueKey } from '../../functions/artifacts/keys.ts';
-import { intentKey } from '../../functions/publishing/keys.ts';
+import { artifactKey } from '../../functions/catalog/readiness.ts';
 import type { Key } from '../../functions/platform/data/table.ts';
+import { intentKey } from '../../functions/publishing/keys.ts';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import { signDescriptor } from '../../sdk/signing/notation.ts';
 import { keySigner } from '../../sdk/signing/signer.ts';
 import { call, createPlace, done, type Place } from './people.ts';
 import { dataDir } from './planted-secrets.ts';
 import { readCredentials } from './signed-fetch.ts';
+import { beforeAll, expect, inject, test } from 'vitest';
 
 // What the platform does about artifacts by itself, with the rights its own functions have.
 

@@ -3,14 +3,14 @@ import type { Mutant } from './mutant.ts';
 export const promotion: Mutant[] = [
   {
     what: 'a canary is rolled back though no more of its instances fail than may',
-    file: 'functions/promotion/canary-guard.ts',
+    file: 'functions/promotion/promotion.ts',
     from: 'tally.failed * 100 > canary.failure_percent_max * tally.observed',
     to: 'tally.failed * 100 >= canary.failure_percent_max * tally.observed',
     noticedBy: ['test/catalog/transition.test.ts'],
   },
   {
     what: 'a canary is judged by fewer instances than it asks for',
-    file: 'functions/promotion/canary-guard.ts',
+    file: 'functions/promotion/promotion.ts',
     from: 'tally.observed >= canary.instances_min',
     to: 'tally.observed + 1 >= canary.instances_min',
     noticedBy: ['test/catalog/transition.test.ts'],
@@ -87,7 +87,7 @@ export const promotion: Mutant[] = [
   },
   {
     what: 'a transition is made though no gate has let it through',
-    file: 'functions/promotion/advance-promotion.ts',
+    file: 'functions/promotion/promotion-step.ts',
     from: `  kind.requireGates(promotion, to);
 `,
     to: '',

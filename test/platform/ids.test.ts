@@ -1,14 +1,10 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { expect, expectTypeOf, test } from 'vitest';
-import { artifactIdOf, artifactKey } from '../../functions/catalog/artifact-id.ts';
+import { toJsonSchema } from '@valibot/to-json-schema';
 import { appKey, versionKey } from '../../functions/catalog/keys.ts';
+import { artifactIdOf, artifactKey } from '../../functions/catalog/readiness.ts';
 import { type ProjectCreated, ProjectParams } from '../../functions/identity/project.ts';
 import { submissionKey } from '../../functions/manifests/keys.ts';
 import type { Actor } from '../../functions/platform/actor.ts';
-import type { ScopedOrg, ScopedProject } from '../../functions/platform/scope.ts';
 import { auditKey, orgKey, outboxKey, projectKey, userKey } from '../../functions/platform/data/keys.ts';
 import {
   type ArtifactId,
@@ -24,10 +20,14 @@ import {
 } from '../../functions/platform/ids.ts';
 import type { AppSlug, ProjectSlug } from '../../functions/platform/name.ts';
 import type { Place } from '../../functions/platform/permissions.ts';
+import type { ScopedOrg, ScopedProject } from '../../functions/platform/scope.ts';
 import type { VersionNumber } from '../../functions/platform/version-number.ts';
 import { intentKey } from '../../functions/publishing/keys.ts';
 import { runKey } from '../../functions/selftest/keys.ts';
 import { repositoryOf } from '../../functions/storage/repository.ts';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, expectTypeOf, test } from 'vitest';
 
 // What the compiler refuses here is what these tests are about: a line that compiled after all would be an error.
 

@@ -1,19 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { handler as reactInArtifacts } from '../../functions/artifacts/react-to-events.ts';
-import { findRelease } from '../../functions/catalog/release-store.ts';
-import type { Promotion } from '../../functions/promotion/promotion.ts';
+import { findRelease } from '../../functions/catalog/keep-release.ts';
 import { handler as reactInCatalog } from '../../functions/catalog/react-to-events.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import type { Actor } from '../../functions/platform/actor.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
 import { type Context, createContext } from '../../functions/platform/context.ts';
-import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
-import type { PlatformEvent } from '../../functions/platform/events.ts';
-import { newId } from '../../functions/platform/ids.ts';
 import { controlTable } from '../../functions/platform/data/table.ts';
+import type { PlatformEvent } from '../../functions/platform/events.ts';
+import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
+import { newId } from '../../functions/platform/ids.ts';
+import type { Promotion } from '../../functions/promotion/promotion.ts';
 import { ROOT } from '../../lib/bundle.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { startControlTable } from '../control-table.ts';
 import {
   errorNamed,

@@ -1,29 +1,32 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findRelease, findReleaseAtOnce } from '../../functions/catalog/release-store.ts';
 import { observeInstance } from '../../functions/catalog/judge-canary.ts';
+import { findRelease, findReleaseAtOnce } from '../../functions/catalog/keep-release.ts';
 import { manifestKey, versionCounterKey, versionKey } from '../../functions/catalog/keys.ts';
-import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
-import { promotionKey } from '../../functions/promotion/keys.ts';
-import { type Promotion } from '../../functions/promotion/promotion.ts';
 import { promotableVersion } from '../../functions/catalog/version-kind.ts';
-import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
-import { failureOf, repairOf } from '../../functions/promotion/promotion-repair.ts';
-import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
-import { LAST_INSTANCE_SECONDS_MAX, SMOKE_SECONDS_MAX } from '../../functions/promotion/promotion-steps.ts';
-import { BAKE_SECONDS_MAX } from '../../functions/promotion/canary-guard.ts';
-import { GRACE_SECONDS_MAX } from '../../functions/promotion/status.ts';
+import { subjectOfPromotion } from '../../functions/catalog/version-promotion.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { InstanceFailed, InstanceRunning } from '../../functions/instances/instance-events.ts';
-import { commit, Conflict } from '../../functions/platform/data/commit.ts';
 import { createContext } from '../../functions/platform/context.ts';
+import { commit, Conflict } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
+import { promotionKey } from '../../functions/promotion/keys.ts';
+import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
+import {
+  failureOf,
+  LAST_INSTANCE_SECONDS_MAX,
+  repairOf,
+  SMOKE_SECONDS_MAX,
+} from '../../functions/promotion/promotion-steps.ts';
+import { BAKE_SECONDS_MAX, type Promotion } from '../../functions/promotion/promotion.ts';
+import { GRACE_SECONDS_MAX } from '../../functions/promotion/status.ts';
 import { ROOT } from '../../lib/bundle.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Body } from '../api/recipe.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { releaseAwaitingSmoke, releaseVersion } from '../catalog/released.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let world: World;
 let scene: Scene;

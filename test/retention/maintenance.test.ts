@@ -1,27 +1,27 @@
-import { S3Client, DeleteObjectCommand } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Artifact } from '../../functions/artifacts/artifact.ts';
-import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
-import { runSweep } from '../../functions/platform/workflow/sweep.ts';
-import { maintenance } from '../../functions/retention/maintain-artifacts.ts';
-import { artifactKey } from '../../functions/catalog/artifact-id.ts';
-import { contentKey, dueKey } from '../../functions/artifacts/keys.ts';
+import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import {
   DRAFT_SECONDS_MAX,
   VERIFY_EVERY_SECONDS,
   VERIFY_LOST_EVERY_SECONDS,
 } from '../../functions/artifacts/artifact-due.ts';
+import type { Artifact } from '../../functions/artifacts/artifact.ts';
+import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
+import { contentKey, dueKey } from '../../functions/artifacts/keys.ts';
 import { appKey, versionKey } from '../../functions/catalog/keys.ts';
+import { artifactKey } from '../../functions/catalog/readiness.ts';
 import type { Project } from '../../functions/identity/project.ts';
-import { secondsAfter } from '../../functions/platform/clock.ts';
 import { dynamo } from '../../functions/platform/clients.ts';
+import { secondsAfter } from '../../functions/platform/clock.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { runSweep } from '../../functions/platform/workflow/sweep.ts';
+import { maintenance } from '../../functions/retention/maintain-artifacts.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { promoteOne } from '../artifacts/promoted.ts';
 import { withoutBucket } from '../storage/absent-bucket.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let world: World;
 let scene: Scene;
