@@ -4,7 +4,7 @@ import type { ArtifactRevoked } from './revocation.ts';
 import { stopInstances } from './stop-instances.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
-import { failPromotion } from '../promotion/promotion-step.ts';
+import { failPromotion } from '../promotion/run-step.ts';
 
 /** What a revocation leads to: the artifact's promotion ends, and on request what runs it is asked to stop. */
 export async function followRevocation(

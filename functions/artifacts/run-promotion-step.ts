@@ -1,4 +1,4 @@
-import { promotionSteps } from '../promotion/promotion-step.ts';
+import { promotionSteps } from '../promotion/run-step.ts';
 import { artifactKind } from './artifact-kind.ts';
 
 export const handler = promotionSteps(artifactKind);

@@ -1,5 +1,5 @@
 import type { Failure, Promotion } from '../promotion/promotion.ts';
-import { stepOf } from '../promotion/promotion-step.ts';
+import { stepOf } from '../promotion/run-step.ts';
 import { nextStepFrom } from '../promotion/promotion-plan.ts';
 import { recordVerification } from '../promotion/promotion-steps.ts';
 import { savePromotion } from '../promotion/keep-promotion.ts';

@@ -3,7 +3,7 @@ import { commitDecision } from '../platform/data/change.ts';
 import type { OperationId } from '../platform/ids.ts';
 import { auditPromotion } from '../promotion/kind.ts';
 import type { Subject } from '../promotion/promotion.ts';
-import { promotionSteps } from '../promotion/promotion-step.ts';
+import { promotionSteps } from '../promotion/run-step.ts';
 import { awaitSmoke } from '../promotion/promotion-steps.ts';
 import { keepPromotion, savePromotion } from '../promotion/keep-promotion.ts';
 import { refuse } from './problems.ts';

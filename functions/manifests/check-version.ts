@@ -2,7 +2,7 @@ import { findManifest } from '../catalog/keep-release.ts';
 import { refuse } from '../catalog/problems.ts';
 import { versionKind } from '../catalog/version-kind.ts';
 import { task } from '../platform/workflow/task.ts';
-import { stepOf } from '../promotion/promotion-step.ts';
+import { stepOf } from '../promotion/run-step.ts';
 import { recordLint } from '../promotion/promotion-steps.ts';
 import { keepPromotion } from '../promotion/keep-promotion.ts';
 import { lintManifest, type Manifest } from './manifest.ts';

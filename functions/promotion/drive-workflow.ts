@@ -6,7 +6,7 @@ import { answerTask, refuseTask, startExecution } from '../platform/workflow/wor
 import { keepPromotion, listOpenPromotions } from './keep-promotion.ts';
 import type { Kind } from './kind.ts';
 import { executionInput } from './promotion-plan.ts';
-import { failPromotion } from './promotion-step.ts';
+import { failPromotion } from './run-step.ts';
 import { isAnswerable, repairOf, SMOKE_FAILED, STALLED, start } from './promotion-steps.ts';
 import type { Promotion, Subject } from './promotion.ts';
 

@@ -87,7 +87,7 @@ export const promotion: Mutant[] = [
   },
   {
     what: 'a transition is made though no gate has let it through',
-    file: 'functions/promotion/promotion-step.ts',
+    file: 'functions/promotion/run-step.ts',
     from: `  kind.requireGates(promotion, to);
 `,
     to: '',
