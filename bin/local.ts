@@ -7,11 +7,12 @@ import { takeDataFolder } from '../lib/local/system/data-folder.ts';
 import { chooseDynamoDb, DYNAMODB_TRAITS } from '../lib/local/engines/dynamodb.ts';
 import { claimPort, PortTaken, type ClaimedPort } from '../lib/local/iam/front-door.ts';
 import { parseOptions, PORT_DEFAULT, USAGE, type LocalOptions } from '../lib/local/system/options.ts';
-import { API_AUDIENCE } from '../lib/local/oidc/clients.ts';
+import { API_AUDIENCE, CONSOLE_DEV_SERVER } from '../lib/local/oidc/clients.ts';
 import { subjectOf, type Person } from '../lib/local/oidc/people.ts';
 import { issuerAt } from '../lib/local/oidc/provider.ts';
 import { LocalPlatform } from '../lib/local/platform.ts';
 import { removeReadyFile, writeReadyFile } from '../lib/local/system/ready-file.ts';
+import { roughness, SMOOTH } from '../lib/local/wire/roughness.ts';
 import { say } from '../lib/local/wire/say.ts';
 import { synthesize } from '../lib/local/template/synthesize.ts';
 import { ensureSystemParts } from '../lib/local/system/system.ts';
@@ -78,10 +79,19 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     'start',
     `synthesizing the CDK app, starting DynamoDB (${DYNAMODB_TRAITS[dynamodb].name}), queues, registry and Docker …`,
   );
+  if (options.rough !== undefined)
+    say('start', `now and then, DynamoDB throttles and lags and records come twice (seed ${options.rough})`);
   const synthesis = refresh();
   // Looked at only when the engines run; until then its failure must not count as unhandled.
   synthesis.catch(() => undefined);
-  const platform = await LocalPlatform.open({ dataDir, frontDoor, dynamodb, parts, people: PEOPLE });
+  const platform = await LocalPlatform.open({
+    dataDir,
+    frontDoor,
+    dynamodb,
+    roughness: options.rough === undefined ? SMOOTH : roughness(options.rough),
+    parts,
+    people: PEOPLE,
+  });
   try {
     say('engines', `ready after ${seconds(begun)} s`);
     await synthesis;
@@ -150,6 +160,7 @@ function contextAt(url: string): Record<string, string> {
     oidc_issuer: issuerAt(url),
     oidc_audience: API_AUDIENCE,
     platform_admins: subjectOf('admin@example.com'),
+    console_origin: CONSOLE_DEV_SERVER,
   };
 }
 

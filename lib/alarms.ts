@@ -1,35 +1,22 @@
-import { Duration, Stack } from 'aws-cdk-lib';
-import {
-  Alarm,
-  ComparisonOperator,
-  type IMetric,
-  Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Stack } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { Construct, type IConstruct } from 'constructs';
-import type { ProblemCode } from '../functions/problems.ts';
+import { Construct } from 'constructs';
 import { configOf } from './config.ts';
-import { PlatformFunction } from './platform-function.ts';
-import { Publishing } from './publishing.ts';
-import { Relay } from './relay.ts';
-import { StreamConsumer } from './stream-consumer.ts';
-import { FailureQueue } from './work-queue.ts';
-import { Workflow } from './workflow.ts';
+import { ACCOUNT_WATCHES, type Watch, watchesOf } from './watches.ts';
 
-const ITERATOR_AGE = Duration.minutes(5);
+const RUNBOOK = 'docs/runbooks/alarms.md';
 
-interface Watch {
-  metric: IMetric;
-  above: number;
-  meaning: string;
-}
-
-/** Watches everything in the stack that can fail unseen, so that no construct can forget its alarm. */
+/**
+ * Watches everything in the app that can fail unseen, so that no construct can forget its alarm. AWS charges for each
+ * metric that an alarm reads, so to join several in one alarm would save nothing and tell less.
+ */
 export class Alarms extends Construct {
+  private readonly action: SnsAction;
+
   constructor(scope: Construct, id: string) {
     super(scope, id);
     const topic = new Topic(this, 'Topic', { displayName: 'GPUaaS platform alarms', enforceSSL: true });
@@ -44,93 +31,22 @@ export class Alarms extends Construct {
     );
     const { alarmEmail } = configOf(this);
     if (alarmEmail) topic.addSubscription(new EmailSubscription(alarmEmail));
+    this.action = new SnsAction(topic);
 
-    for (const construct of Stack.of(this).node.findAll()) {
-      for (const [kind, watch] of Object.entries(watchesOf(construct))) {
-        const name = construct.node.path.split('/').slice(1).join('');
-        const alarm = new Alarm(this, `${name}${kind}`, {
-          alarmDescription: watch.meaning,
-          metric: watch.metric,
-          threshold: watch.above,
-          comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-          evaluationPeriods: 1,
-          treatMissingData: TreatMissingData.NOT_BREACHING,
-        });
-        alarm.addAlarmAction(new SnsAction(topic));
-      }
-    }
+    for (const watch of ACCOUNT_WATCHES) this.raise('Account', watch);
+    for (const construct of this.node.root.node.findAll())
+      for (const watch of watchesOf(construct)) this.raise(construct.node.path.replaceAll('/', ''), watch);
   }
-}
 
-const PERIOD = { period: Duration.minutes(5) };
-
-function watchesOf(construct: IConstruct): Record<string, Watch> {
-  if (construct instanceof Publishing) {
-    return {
-      UnwrappedTwice: {
-        metric: writtenRefusals('intent.unwrapped'),
-        above: 0,
-        meaning:
-          'There was a second attempt to unwrap a publish credential: somebody else may have unwrapped it first.',
-      },
-      WrongToken: {
-        metric: writtenRefusals('intent.wrong_token'),
-        above: 0,
-        meaning: 'Somebody tried to unwrap a publish credential without its token.',
-      },
-    };
+  private raise(name: string, { kind, part = '', metric, above = 0, meaning }: Watch): void {
+    const alarm = new Alarm(this, `${name}${part}${kind}`, {
+      alarmDescription: `${meaning} Runbook: ${RUNBOOK}, ${kind}.`,
+      metric,
+      threshold: above,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    alarm.addAlarmAction(this.action);
   }
-  if (construct instanceof Relay) {
-    return {
-      OffBus: {
-        metric: counted('events_off_bus'),
-        above: 0,
-        meaning:
-          'Events are waiting for the bus: it is unavailable, or the relay lacks permission to put events on it.',
-      },
-    };
-  }
-  if (construct instanceof FailureQueue) {
-    return {
-      NotEmpty: {
-        metric: construct.metricApproximateNumberOfMessagesVisible({ ...PERIOD, statistic: 'Maximum' }),
-        above: 0,
-        meaning: 'Messages failed for good and are waiting for a person to look at them.',
-      },
-    };
-  }
-  if (construct instanceof Workflow) {
-    return {
-      Failed: { metric: construct.metricFailed(PERIOD), above: 0, meaning: 'An execution ended in failure.' },
-      TimedOut: {
-        metric: construct.metricTimedOut(PERIOD),
-        above: 0,
-        meaning: 'An execution ran out of time.',
-      },
-    };
-  }
-  if (construct instanceof PlatformFunction) {
-    return {
-      Errors: {
-        metric: construct.metricErrors(PERIOD),
-        above: 0,
-        meaning: 'A function threw, crashed or timed out.',
-      },
-      ...(construct instanceof StreamConsumer && {
-        Late: {
-          metric: construct.metric('IteratorAge', { ...PERIOD, statistic: 'Maximum' }),
-          above: ITERATOR_AGE.toMilliseconds(),
-          meaning: 'A stream consumer is minutes behind; records expire after a day.',
-        },
-      }),
-    };
-  }
-  return {};
-}
-
-const writtenRefusals = (code: ProblemCode): Metric => counted('written_refusals', { code });
-
-/** As functions/platform/metrics.ts counts it. */
-function counted(metricName: string, dimensionsMap?: Record<string, string>): Metric {
-  return new Metric({ ...PERIOD, namespace: 'Gpuaas', metricName, dimensionsMap, statistic: 'Sum' });
 }

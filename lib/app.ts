@@ -3,7 +3,14 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import cdk from '../cdk.json' with { type: 'json' };
 import manifest from '../package.json' with { type: 'json' };
 import { DataStack } from './data-stack.ts';
-import { PlatformStack } from './platform-stack.ts';
+import { CoreStack } from './core-stack.ts';
+import { CatalogStack } from './catalog-stack.ts';
+import { ArtifactsStack } from './artifacts-stack.ts';
+import { SelftestStack } from './selftest-stack.ts';
+import { AlarmsStack } from './alarms-stack.ts';
+import { configOf } from './config.ts';
+import { FirewallStack, FrontStack } from './front-stack.ts';
+import { Reservations } from './reservations.ts';
 
 export interface BuildOptions {
   outdir: string;
@@ -26,13 +33,43 @@ export function buildApp({ outdir, context, validate = true }: BuildOptions): Ap
 
   const data = new DataStack(app, 'GpuaasData', {
     description: 'GPUaaS App Platform: data that must never be lost.',
-    terminationProtection: true,
+    terminationProtection: configOf(app).deletionProtection,
   });
-  new PlatformStack(app, 'GpuaasPlatform', {
-    description: 'GPUaaS App Platform: everything that can be deployed again.',
+  // From here on, everything can be deployed again; each stack depends only on those above it.
+  const core = new CoreStack(app, 'GpuaasCore', {
+    description: 'GPUaaS App Platform: API, sockets, events and identity.',
     data,
+  });
+  new CatalogStack(app, 'GpuaasCatalog', {
+    description: 'GPUaaS App Platform: apps, their manifests and versions, and who may launch them.',
+    core,
+  });
+  new ArtifactsStack(app, 'GpuaasArtifacts', {
+    description: 'GPUaaS App Platform: publishing, trust and retention of what apps are made of.',
+    data,
+    core,
+  });
+  new SelftestStack(app, 'GpuaasSelftest', {
+    description: 'GPUaaS App Platform: the self-test.',
+    core,
     version: manifest.version,
   });
+  const { front, domain } = configOf(app);
+  if (front && domain) {
+    const firewall = new FirewallStack(app, 'GpuaasFirewall', {
+      description: 'GPUaaS App Platform: the firewall of the front.',
+    });
+    new FrontStack(app, 'GpuaasFront', {
+      description: 'GPUaaS App Platform: CloudFront in front of API and sockets.',
+      core,
+      domain,
+      firewall,
+    });
+  }
+  new AlarmsStack(app, 'GpuaasAlarms', {
+    description: 'GPUaaS App Platform: alarms on all other stacks.',
+  });
+  app.node.addValidation(new Reservations(app));
 
   if (validate) Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   return app;

@@ -11,13 +11,14 @@ import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts'
 import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { REPOSITORY_PARTITION } from '../functions/storage/keys.ts';
 import { promotionPartitions } from '../functions/promotion/keys.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledgeWide } from './acknowledge.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { Promotion } from './promotion.ts';
 import { Reactions } from './reactions.ts';
+import { StopInstances } from './stop-instances.ts';
 import { ANY_RESOURCE, PREFIXES } from './wildcards.ts';
 
 /** Every repository of an app stands below this name; they are made at run time. */
@@ -36,8 +37,6 @@ export interface ArtifactsProps {
 /** What apps are made of: images and files, where they lie, and whether they are trusted. */
 export class Artifacts extends Construct {
   readonly api: PlatformFunction;
-  /** Reacts to revocations: ends promotions, and asks instances that run the artifact to stop. */
-  readonly reactions: Reactions;
   /** Where files lie. */
   readonly bucketName: string;
   private readonly data: ArtifactsProps['data'];
@@ -90,18 +89,13 @@ export class Artifacts extends Construct {
     this.grantReadImages(this.api);
     this.grantReadFiles(this.api);
 
-    this.reactions = new Reactions(this, 'Reactions', {
+    const reactions = new Reactions(this, 'Reactions', {
       domain: 'artifacts',
       kernel,
       description:
-        'Starts promotions of artifacts; ends the promotion of a revoked artifact and asks its instances to stop.',
-      // Thousands of instances may run it.
-      timeoutSeconds: 60,
+        'Starts promotions of artifacts; ends the promotion of a revoked artifact and has its instances stopped.',
     });
-    grantItems(this.reactions, control, {
-      actions: ['BatchGetItem', 'UpdateItem'],
-      partitions: [CONTENT_PARTITIONS],
-    });
+    new StopInstances(this, 'StopInstances', { kernel, reactions });
 
     const verify = new PlatformFunction(this, 'Verify', {
       entry: 'functions/artifacts/verify-for-promotion.ts',
@@ -123,7 +117,7 @@ export class Artifacts extends Construct {
       kind: 'artifact',
       domain: 'artifacts',
       gate: verify,
-      reactions: this.reactions,
+      reactions,
       grantMove: (fn) => this.grantMove(fn, control),
     });
   }
@@ -202,25 +196,24 @@ export class Artifacts extends Construct {
       }),
     );
     role.addToPolicy(registryLogin());
-    acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', ANY_RESOURCE.registryLogin.reason);
-    acknowledge(role, IAM5_REPOSITORIES, PREFIXES.publishing.reason);
+    acknowledgeWide(role, '*', ANY_RESOURCE.registryLogin.reason);
+    acknowledgeWide(role, this.repositoriesArn(), PREFIXES.publishing.reason);
   }
 
   private grantOnRepositories(fn: PlatformFunction, actions: string[]): void {
     fn.addToRolePolicy(new PolicyStatement({ actions, resources: [this.repositoriesArn()] }));
-    acknowledge(fn.role ?? fn, IAM5_REPOSITORIES, PREFIXES.appRepositories.reason);
+    acknowledgeWide(fn.role ?? fn, this.repositoriesArn(), PREFIXES.appRepositories.reason);
   }
 
   private grantOnFiles(fn: PlatformFunction, onObjects: string[], onKey: string[]): void {
     const { artifacts } = this.data;
-    fn.addToRolePolicy(
-      new PolicyStatement({ actions: onObjects, resources: [artifacts.arnForObjects(FILES)] }),
-    );
+    const files = artifacts.arnForObjects(FILES);
+    fn.addToRolePolicy(new PolicyStatement({ actions: onObjects, resources: [files] }));
     if (artifacts.encryptionKey && onKey.length > 0)
       fn.addToRolePolicy(
         new PolicyStatement({ actions: onKey, resources: [artifacts.encryptionKey.keyArn] }),
       );
-    acknowledge(fn.role ?? fn, IAM5_FILES, PREFIXES.artifactFiles.reason);
+    acknowledgeWide(fn.role ?? fn, files, PREFIXES.artifactFiles.reason);
   }
 
   private repositoriesArn(): string {
@@ -236,10 +229,3 @@ export class Artifacts extends Construct {
 /** A password is for the whole registry; what it opens, the caller's other rights say. */
 const registryLogin = (): PolicyStatement =>
   new PolicyStatement({ actions: [...ANY_RESOURCE.registryLogin.actions], resources: ['*'] });
-
-const IAM5_REPOSITORIES =
-  `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecr:<AWS::Region>:<AWS::AccountId>:repository/${APP_REPOSITORIES}]` as const;
-
-// The bucket by the name under which the data stack exports it.
-const IAM5_FILES =
-  `AwsSolutions-IAM5[Resource::GpuaasData:ExportsOutputFnGetAttArtifacts82DD59A1Arn3B515032/${FILES}]` as const;

@@ -20,7 +20,7 @@ export const busWire: Wire = {
   },
   channels: {
     bus: {
-      address: 'GpuaasPlatform-events',
+      address: 'GpuaasCore-events',
       title: 'The event bus',
       description: DESCRIPTION,
       servers: [{ $ref: '#/servers/bus' }],

@@ -19,8 +19,6 @@ const VERSION_COUNTERS = counterPartitions('version');
 /** Apps, their versions, and who may launch them. */
 export class Catalog extends Construct {
   readonly api: PlatformFunction;
-  /** What it does about events: promotions go on, and a failing canary is rolled back. */
-  readonly reactions: Reactions;
   private readonly control: Kernel['control'];
 
   constructor(scope: Construct, id: string, { kernel }: CatalogProps) {
@@ -58,7 +56,7 @@ export class Catalog extends Construct {
 
     grantItems(this.api, control, { actions: ['GetItem'], partitions: [VERSION_COUNTERS] });
 
-    this.reactions = new Reactions(this, 'Reactions', {
+    const reactions = new Reactions(this, 'Reactions', {
       domain: 'catalog',
       kernel,
       description:
@@ -77,7 +75,7 @@ export class Catalog extends Construct {
       kind: 'version',
       domain: 'catalog',
       gate: check,
-      reactions: this.reactions,
+      reactions,
       grantMove: (fn) => this.grantMove(fn),
     });
   }

@@ -4,6 +4,10 @@ import * as v from 'valibot';
 
 // `-c name=value` on the command line gives strings, cdk.json gives what was written there.
 const Count = v.pipe(v.union([v.string(), v.number()]), v.transform(Number));
+const Flag = v.pipe(
+  v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false'),
+  v.transform((value) => value === true || value === 'true'),
+);
 
 /** What the tokens of this API are meant for. */
 const API_AUDIENCE = 'urn:gpuaas:api';
@@ -13,7 +17,7 @@ const retentionDays = Object.values(RetentionDays).filter((each) => typeof each 
 /** The context values a platform team sets, each with a default: synthesis needs none of them. */
 const Context = v.pipe(
   v.object({
-    /** Where the API answers, with the certificate for it in ACM, in the stack's region. */
+    /** Where the API answers, with the certificate for it in ACM: in the stack's region, or, with a front, in us-east-1. */
     domain_name: v.optional(v.pipe(v.string(), v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a host name'))),
     certificate_arn: v.optional(
       v.pipe(
@@ -34,6 +38,12 @@ const Context = v.pipe(
       'ES256',
     ),
     oidc_typ: v.optional(v.string(), 'at+jwt'),
+    /** Where the console is, for people to be sent back to after signing in to that pool. */
+    console_origin: v.optional(
+      v.pipe(v.string(), v.check(isOrigin, 'must be an origin such as https://console.example.com')),
+    ),
+    /** Threat protection needs plus, which costs more for each person. */
+    cognito_plan: v.optional(v.picklist(['essentials', 'plus'], 'must be essentials or plus'), 'essentials'),
     /** Subjects of the people who administer the platform, comma-separated. */
     platform_admins: v.optional(
       v.pipe(v.string(), v.regex(/^[^\s]+$/, 'must be subjects with commas between')),
@@ -54,6 +64,17 @@ const Context = v.pipe(
       v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 to 5'), v.maxValue(5, 'must be 1 to 5')),
       5,
     ),
+    /** Whether functions reserve concurrency; a new account has too little of it to reserve any. */
+    reserved_concurrency: v.optional(Flag, false),
+    /** What Lambda lets the account run at once, in this region. */
+    lambda_concurrency_quota: v.optional(
+      v.pipe(Count, v.integer('must be a whole number'), v.minValue(10, 'must be 10 or more')),
+      1_000,
+    ),
+    /** Whether tables, users and the data stack refuse to be deleted. A first deployment that fails must be able to. */
+    deletion_protection: v.optional(Flag, false),
+    /** Whether CloudFront and a firewall stand in front of the API. */
+    front: v.optional(Flag, false),
     /** Who hears of alarms; AWS asks the address to confirm. */
     alarm_email: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
     log_retention_days: v.optional(
@@ -65,13 +86,17 @@ const Context = v.pipe(
     (context) => !context.domain_name === !context.certificate_arn,
     'domain_name and certificate_arn must be set together',
   ),
+  v.check(
+    ({ front, certificate_arn }) => !front || /:acm:us-east-1:/.test(certificate_arn ?? ''),
+    'front needs domain_name, and a certificate_arn in us-east-1, where CloudFront looks for it',
+  ),
 );
 
 /** How tokens of an issuer are told to be good; `functions/platform/auth/tokens.ts` reads it from the environment. */
 export interface OidcIssuer {
   issuer: string;
   jwks_uri: string;
-  audience: string;
+  audience: string | string[];
   audience_claim: 'aud' | 'client_id';
   algorithms: string[];
   typ: string | null;
@@ -80,9 +105,15 @@ export interface OidcIssuer {
 export interface Config {
   domain?: { name: string; certificateArn: string };
   oidc?: OidcIssuer;
+  consoleOrigin?: string;
+  cognitoPlan: 'essentials' | 'plus';
   platformAdmins: string;
   tokenTtlSeconds: number;
   authorizationCacheSeconds: number;
+  reservedConcurrency: boolean;
+  lambdaConcurrencyQuota: number;
+  deletionProtection: boolean;
+  front: boolean;
   alarmEmail?: string;
   logRetentionDays: RetentionDays;
 }
@@ -96,9 +127,15 @@ const NAMES = [
   'oidc_audience_claim',
   'oidc_algorithm',
   'oidc_typ',
+  'console_origin',
+  'cognito_plan',
   'platform_admins',
   'token_ttl_seconds',
   'authorization_cache_seconds',
+  'reserved_concurrency',
+  'lambda_concurrency_quota',
+  'deletion_protection',
+  'front',
   'alarm_email',
   'log_retention_days',
 ] as const;
@@ -122,12 +159,23 @@ export function configOf({ node }: IConstruct): Config {
   return {
     ...(domain_name && certificate_arn && { domain: { name: domain_name, certificateArn: certificate_arn } }),
     ...(oidc && { oidc }),
+    ...(context.console_origin && { consoleOrigin: context.console_origin }),
+    cognitoPlan: context.cognito_plan,
     platformAdmins: context.platform_admins,
     tokenTtlSeconds: context.token_ttl_seconds,
     authorizationCacheSeconds: context.authorization_cache_seconds,
+    reservedConcurrency: context.reserved_concurrency,
+    lambdaConcurrencyQuota: context.lambda_concurrency_quota,
+    deletionProtection: context.deletion_protection,
+    front: context.front,
     ...(alarm_email && { alarmEmail: alarm_email }),
     logRetentionDays: log_retention_days,
   };
+}
+
+/** Encrypted, unless the console runs on the machine of whoever develops it. */
+function isOrigin(text: string): boolean {
+  return /^(https:|http:\/\/127\.0\.0\.1(:\d+)?$)/.test(text) && URL.parse(text)?.origin === text;
 }
 
 function oidcIssuer(context: v.InferOutput<typeof Context>): OidcIssuer | undefined {

@@ -17,7 +17,13 @@ import { People } from './people.ts';
 /** Project repositories are made at run time, below this name. */
 const APP_REPOSITORY_PREFIX = 'gpuaas/apps/';
 
-/** Data that must never be lost: retained when the stack is deleted, and protected from deletion. */
+/**
+ * Survives updates and the deletion of the stack, but not a first deployment that failed: what that left behind would
+ * have to be removed by hand before the next attempt.
+ */
+const KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
+
+/** Data that must never be lost. Nothing here has a fixed name: it could be taken by what an earlier stack has left. */
 export class DataStack extends Stack {
   /** State of every domain, its outbox and its audit; the stream publishes. */
   readonly control: Table;
@@ -47,19 +53,17 @@ export class DataStack extends Stack {
     this.table('Ledger', {});
 
     const dataKey = new Key(this, 'DataKey', {
-      alias: 'gpuaas/data',
       description: 'Encrypts artifacts and sealed replies at rest.',
       enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: KEPT,
     });
     this.signingKeys = ['a', 'b'].map(
       (letter) =>
         new Key(this, `TokenSigningKey${letter.toUpperCase()}`, {
-          alias: `gpuaas/token-signing-${letter}`,
           description: 'Signs the tokens the platform issues (ES256). The private half never leaves KMS.',
           keySpec: KeySpec.ECC_NIST_P256,
           keyUsage: KeyUsage.SIGN_VERIFY,
-          removalPolicy: RemovalPolicy.RETAIN,
+          removalPolicy: KEPT,
         }),
     );
     this.people = configOf(this).oidc ? undefined : new People(this, 'People');
@@ -67,10 +71,9 @@ export class DataStack extends Stack {
     this.artifacts = this.artifactBucket(dataKey);
 
     this.repository = new Repository(this, 'PlatformRepository', {
-      repositoryName: 'gpuaas/platform',
       imageTagMutability: TagMutability.IMMUTABLE,
       imageScanOnPush: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: KEPT,
     });
     new CfnOutput(this, 'AppRepositoryPrefix', { value: APP_REPOSITORY_PREFIX });
   }
@@ -84,8 +87,8 @@ export class DataStack extends Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       encryption: TableEncryption.AWS_MANAGED,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: configOf(this).deletionProtection,
+      removalPolicy: KEPT,
       ...(stream && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
       ...(expires && { timeToLiveAttribute: 'expires_at' }),
     });
@@ -96,7 +99,7 @@ export class DataStack extends Stack {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: KEPT,
     };
     // S3 can deliver access logs only to a bucket under its own key.
     const accessLogs = new Bucket(this, 'AccessLogs', {

@@ -23,7 +23,7 @@ export class Events extends Construct {
       description: 'Answers requests for the audit log and the event feed.',
       memoryMb: 1024,
       concurrencyMax: 20,
-      environment: { ...kernel.environment, SOCKET_URL: socket.url },
+      environment: { ...kernel.environment, SOCKET_URL: socket.publicUrl },
     });
     kernel.grant(this.api);
     grantItems(this.api, control, { actions: ['Query'], partitions: [AUDIT_PARTITIONS, FEED_PARTITIONS] });

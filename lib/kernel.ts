@@ -14,16 +14,25 @@ import { configOf } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { PlatformFunction } from './platform-function.ts';
+import type { ReactionQueues } from './reaction-queues.ts';
+
+export interface KernelProps {
+  data: DataStack;
+  api: Api;
+  queues: ReactionQueues;
+}
 
 /** What the kernel in functions/platform needs in every function that answers requests, whatever its domain. */
 export class Kernel {
   readonly environment: Partial<Record<Variable, string>>;
   readonly control: ITable;
   readonly signingKeyArns: string[];
+  readonly queues: ReactionQueues;
 
-  constructor(scope: IConstruct, data: DataStack, api: Api) {
+  constructor(scope: IConstruct, { data, api, queues }: KernelProps) {
     const { oidc = data.people?.oidc, platformAdmins, authorizationCacheSeconds } = configOf(scope);
     this.control = data.control;
+    this.queues = queues;
     this.signingKeyArns = data.signingKeys.map((key) => key.keyArn);
     this.environment = {
       AUTHORIZATION_CACHE_SECONDS: String(authorizationCacheSeconds),

@@ -24,7 +24,7 @@ Send a bearer token: people get one by signing in, service accounts get one from
 
 A request that creates something needs an X-Idempotency-Key header: for 24 hours, the same request with the same key gets the first answer again. Other changes may have the header too.
 
-A list returns items and next_cursor; repeat the request with ?cursor= until next_cursor is null. A resource that people edit has an ETag; send it as If-Match to avoid overwriting another person's change.
+A list returns items and next_cursor; repeat the request with ?cursor= until next_cursor is null. A list may be a moment behind: what was just changed may be missing or shown as it was, while a request for the thing itself shows it as it is. A resource that people edit has an ETag; send it as If-Match to avoid overwriting another person's change.
 
 Every refusal is a problem document; match on its code. The RateLimit header states how many requests are left; after a 429 or 503, wait as long as Retry-After states.`;
 

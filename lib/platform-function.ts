@@ -5,7 +5,7 @@ import { Architecture, Function as LambdaFunction, Runtime, Tracing } from 'aws-
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Variable } from '../functions/platform/environment.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledgeWide } from './acknowledge.ts';
 import { bundledCode, type Entry } from './bundle.ts';
 import { configOf } from './config.ts';
 import { ANY_RESOURCE } from './wildcards.ts';
@@ -16,17 +16,21 @@ export interface PlatformFunctionProps {
   environment?: Partial<Record<Variable, string>>;
   timeoutSeconds?: number;
   memoryMb?: number;
-  /** At most this many at once, where a stampede would hurt what stands behind the function. */
+  /** At most this many at once, where a stampede would hurt what stands behind the function, if the deployment reserves. */
   concurrencyMax?: number;
 }
 
 /** A Lambda function with a role, a log and grants of its own: it starts with the right to write its log and trace. */
 export class PlatformFunction extends LambdaFunction {
+  readonly reserved: number;
+
   constructor(scope: Construct, id: string, props: PlatformFunctionProps) {
     const functionName = nameOf(scope, props.entry);
+    const { logRetentionDays, reservedConcurrency } = configOf(scope);
+    const reserved = reservedConcurrency ? props.concurrencyMax : undefined;
     const logGroup = new LogGroup(scope, `${id}Log`, {
       logGroupName: `/aws/lambda/${functionName}`,
-      retention: configOf(scope).logRetentionDays,
+      retention: logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
@@ -36,7 +40,7 @@ export class PlatformFunction extends LambdaFunction {
         resources: [logGroup.logGroupArn],
       }),
     );
-    acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', ANY_RESOURCE.tracing.reason);
+    acknowledgeWide(role, '*', ANY_RESOURCE.tracing.reason);
 
     super(scope, id, {
       functionName,
@@ -51,8 +55,9 @@ export class PlatformFunction extends LambdaFunction {
       timeout: Duration.seconds(props.timeoutSeconds ?? 10),
       memorySize: props.memoryMb ?? 512,
       environment: props.environment,
-      reservedConcurrentExecutions: props.concurrencyMax,
+      reservedConcurrentExecutions: reserved,
     });
+    this.reserved = reserved ?? 0;
   }
 }
 

@@ -4,14 +4,13 @@ import type { Construct } from 'constructs';
 import type { Variable } from '../functions/platform/environment.ts';
 import { grantSend } from './grants.ts';
 import { PlatformFunction, type PlatformFunctionProps } from './platform-function.ts';
-import { WorkQueue } from './work-queue.ts';
-
-// What AWS recommends: room for the function's own time and for the polls that are throttled meanwhile.
-const VISIBILITY_PER_TIMEOUT = 6;
+import { visibilitySeconds, WorkQueue } from './work-queue.ts';
 
 export interface QueueConsumerProps extends PlatformFunctionProps {
   timeoutSeconds: number;
   batchSize?: number;
+  /** A queue that exists already; otherwise the consumer has one of its own. */
+  work?: WorkQueue;
 }
 
 /**
@@ -23,9 +22,9 @@ export class QueueConsumer extends PlatformFunction {
 
   constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id, props);
-    this.work = new WorkQueue(this, 'Work', {
-      visibilitySeconds: props.timeoutSeconds * VISIBILITY_PER_TIMEOUT,
-    });
+    this.work =
+      props.work ??
+      new WorkQueue(this, 'Work', { visibilitySeconds: visibilitySeconds(props.timeoutSeconds) });
     this.addToRolePolicy(
       new PolicyStatement({
         actions: [

@@ -16,7 +16,7 @@ import { grantItems, grantSend } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import type { PlatformFunction } from './platform-function.ts';
 import { QueueConsumer } from './queue-consumer.ts';
-import type { Reactions } from './reactions.ts';
+import type { ReactionQueue } from './reaction-queues.ts';
 import { ScheduledFunction } from './scheduled-function.ts';
 import type { Socket } from './socket.ts';
 import { StreamConsumer } from './stream-consumer.ts';
@@ -24,8 +24,6 @@ import { StreamConsumer } from './stream-consumer.ts';
 export interface RelayProps {
   kernel: Kernel;
   socket: Socket;
-  /** Every domain that reacts to events. */
-  reactions: Reactions[];
 }
 
 /**
@@ -77,12 +75,14 @@ export class Relay extends Construct {
       entry: 'functions/events/dispatch-events.ts',
       description: 'Notifies the domains that react to events.',
       table: control,
-      filters: [inserted({ event: { M: { type: { S: props.reactions.flatMap(({ types }) => types) } } } })],
+      filters: [
+        inserted({ event: { M: { type: { S: this.reactionQueues.flatMap(({ types }) => types) } } } }),
+      ],
       batchSize: 100,
       // Reactions come in any order: a batch need not wait for the one before.
       parallelization: 4,
       timeoutSeconds: 30,
-      environment: { CONTROL_TABLE: control.tableName, REACTION_QUEUES: this.reactionQueues() },
+      environment: { CONTROL_TABLE: control.tableName, REACTION_QUEUES: this.queuesAsText() },
     });
     this.grantDispatch(dispatch);
 
@@ -90,7 +90,7 @@ export class Relay extends Construct {
       entry: 'functions/events/sweep-outbox.ts',
       description: 'Relays and dispatches events that were missed.',
       every: Duration.minutes(5),
-      environment: { ...environment, RELAY_QUEUE_URL, REACTION_QUEUES: this.reactionQueues() },
+      environment: { ...environment, RELAY_QUEUE_URL, REACTION_QUEUES: this.queuesAsText() },
     });
     this.grantRelay(sweep);
     grantSend(sweep, again.work.queue);
@@ -124,13 +124,17 @@ export class Relay extends Construct {
       actions: ['BatchWriteItem'],
       partitions: [DISPATCHED_PARTITIONS],
     });
-    for (const { work } of this.props.reactions) grantSend(fn, work.queue);
+    for (const { work } of this.reactionQueues) grantSend(fn, work.queue);
+  }
+
+  private get reactionQueues(): ReactionQueue[] {
+    return [...this.props.kernel.queues.all.values()];
   }
 
   /** As functions/events/dispatch-to-domains.ts reads it. */
-  private reactionQueues(): string {
+  private queuesAsText(): string {
     return Stack.of(this).toJsonString(
-      this.props.reactions.map(({ work, types }) => ({ url: work.queue.queueUrl, types })),
+      this.reactionQueues.map(({ work, types }) => ({ url: work.queue.queueUrl, types })),
     );
   }
 }

@@ -21,8 +21,6 @@ export interface SelftestProps {
 /** A run through every kind of connection: request, table, stream, reaction, workflow, queue, answer, push. */
 export class Selftest extends Construct {
   readonly api: PlatformFunction;
-  /** What it does about events: it starts runs. */
-  readonly reactions: Reactions;
 
   constructor(scope: Construct, id: string, { kernel, socket, version }: SelftestProps) {
     super(scope, id);
@@ -34,7 +32,7 @@ export class Selftest extends Construct {
       entry: 'functions/selftest/api.ts',
       description: 'Answers health and self-test requests.',
       concurrencyMax: 10,
-      environment: { ...kernel.environment, SOCKET_URL: socket.url, PLATFORM_VERSION: version },
+      environment: { ...kernel.environment, SOCKET_URL: socket.publicUrl, PLATFORM_VERSION: version },
     });
     kernel.grant(this.api);
     grantItems(this.api, control, { actions: ['GetItem', 'PutItem'], partitions: runs });
@@ -81,15 +79,15 @@ export class Selftest extends Construct {
       }),
     );
 
-    this.reactions = new Reactions(this, 'Reactions', {
+    const reactions = new Reactions(this, 'Reactions', {
       domain: 'selftest',
       kernel,
       description: 'Starts the workflow of a run.',
       environment: { SELFTEST_MACHINE_ARN: machineArn },
     });
-    grantItems(this.reactions, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
-    kernel.grantTell(this.reactions);
-    grantStart(this.reactions);
+    grantItems(reactions, control, { actions: ['GetItem', 'UpdateItem'], partitions: runs });
+    kernel.grantTell(reactions);
+    grantStart(reactions);
 
     const sweep = new ScheduledFunction(this, 'Sweep', {
       entry: 'functions/selftest/sweep-selftests.ts',

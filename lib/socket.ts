@@ -1,5 +1,5 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
-import { type CfnApi, WebSocketApi, WebSocketStage } from 'aws-cdk-lib/aws-apigatewayv2';
+import { WebSocketApi, WebSocketStage } from 'aws-cdk-lib/aws-apigatewayv2';
 import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -10,7 +10,8 @@ import {
   TICKET_PARTITIONS,
   TOPIC_PARTITIONS,
 } from '../functions/events/socket-keys.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge, acknowledgeWide } from './acknowledge.ts';
+import { configOf } from './config.ts';
 import { grantItems } from './grants.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { PREFIXES } from './wildcards.ts';
@@ -19,8 +20,12 @@ const STAGE = 'live';
 
 /** The WebSocket API: a ticket opens a connection, the connection follows one topic, functions push to it. */
 export class Socket extends Construct {
-  /** `wss://…/live`; functions that push reach the connections through the same address. */
+  /** `wss://…/live`, by which functions reach the connections. */
   readonly url: string;
+  /** Where clients connect. */
+  readonly publicUrl: string;
+  readonly id: string;
+  readonly stageName = STAGE;
   private readonly api: WebSocketApi;
 
   constructor(scope: Construct, id: string, { control }: { control: ITable }) {
@@ -31,6 +36,9 @@ export class Socket extends Construct {
     });
     // From the API's own endpoint: the address CDK would compose names the cloud's host wherever it runs.
     this.url = `${this.api.apiEndpoint}/${STAGE}`;
+    this.id = this.api.apiId;
+    const { domain, front } = configOf(this);
+    this.publicUrl = front && domain ? `wss://${domain.name}/${STAGE}` : this.url;
 
     const connect = new PlatformFunction(this, 'Connect', {
       entry: 'functions/events/open-connection.ts',
@@ -97,12 +105,7 @@ export class Socket extends Construct {
     grantee.addToRolePolicy(
       new PolicyStatement({ actions: PREFIXES.connections.actions.slice(), resources: [connections] }),
     );
-    const api = Stack.of(this).getLogicalId(this.api.node.defaultChild as CfnApi);
-    acknowledge(
-      grantee.role ?? grantee,
-      `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:execute-api:<AWS::Region>:<AWS::AccountId>:<${api}>/${STAGE}/POST/@connections/*]`,
-      PREFIXES.connections.reason,
-    );
+    acknowledgeWide(grantee.role ?? grantee, connections, PREFIXES.connections.reason);
   }
 
   private grantFollowing(

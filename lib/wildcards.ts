@@ -60,6 +60,7 @@ export const PREFIXES = {
   },
   publishing: {
     actions: [
+      'ecr:BatchGetImage',
       'ecr:BatchCheckLayerAvailability',
       'ecr:InitiateLayerUpload',
       'ecr:UploadLayerPart',

@@ -6,6 +6,11 @@ import { acknowledge } from './acknowledge.ts';
 
 const KEPT = Duration.days(14);
 
+// What AWS recommends: room for the function's own time and for the polls that are throttled meanwhile.
+const VISIBILITY_PER_TIMEOUT = 6;
+
+export const visibilitySeconds = (timeoutSeconds: number): number => timeoutSeconds * VISIBILITY_PER_TIMEOUT;
+
 /** Where work goes that failed for good, until a person has looked at it. Anything in it raises an alarm. */
 export class FailureQueue extends Queue {
   constructor(scope: Construct, id: string) {

@@ -5,7 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledgeWide } from './acknowledge.ts';
 import { ROOT } from './bundle.ts';
 import { configOf } from './config.ts';
 import { grantInvoke } from './grants.ts';
@@ -27,11 +27,7 @@ export class Workflow extends StateMachine {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('states.amazonaws.com') });
     for (const task of Object.values(tasks)) grantInvoke(role, task);
     const { logDelivery, tracing, traceSampling } = ANY_RESOURCE;
-    acknowledge(
-      role,
-      'AwsSolutions-IAM5[Resource::*]',
-      [logDelivery, tracing, traceSampling].map(({ reason }) => reason).join(' '),
-    );
+    acknowledgeWide(role, '*', [logDelivery, tracing, traceSampling].map(({ reason }) => reason).join(' '));
 
     super(scope, id, {
       stateMachineName,

@@ -6,17 +6,27 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { dynamo } from '../functions/platform/clients.ts';
 import { openDynamoDb } from './dynamodb.ts';
+import { countRepeats, testRoughness } from './rough.ts';
+import { beStrict } from './strict-dynamodb.ts';
+import { until } from './until.ts';
 
 export interface ControlTable {
   stop(): Promise<void>;
   /** An empty one in its place: what tests before have left is not read again and again. */
   renew(): Promise<void>;
-  /** DynamoDB requests the functions have made so far. */
+  /** Waits until the index shows everything the functions wrote. */
+  indexed(): Promise<void>;
+  /** DynamoDB requests the functions have made so far, without those that chance had them make again. */
   count(): number;
+  /** How often they met a transaction of somebody else so far. */
+  conflicts(): number;
 }
 
-/** A control table of the test's own in real DynamoDB, and the environment in which functions find it. */
-export async function startControlTable(): Promise<ControlTable> {
+/**
+ * A control table of the test's own in real DynamoDB, and the environment in which functions find it. Who counts the
+ * requests asks for `SMOOTH`.
+ */
+export async function startControlTable({ roughness = testRoughness() } = {}): Promise<ControlTable> {
   const dynamodb = await openDynamoDb();
   Object.assign(process.env, {
     AUTHORIZATION_CACHE_SECONDS: '5',
@@ -27,6 +37,8 @@ export async function startControlTable(): Promise<ControlTable> {
     AWS_SECRET_ACCESS_KEY: 'test',
   });
   await createControlTable(dynamodb.table);
+  const { happens, repeats } = countRepeats(roughness);
+  const strict = beStrict(dynamo(), new DynamoDBClient({}), happens);
   let requests = 0;
   const countRequests = { step: 'initialize', name: 'countRequests', override: true } as const;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), countRequests);
@@ -37,7 +49,9 @@ export async function startControlTable(): Promise<ControlTable> {
       await new DynamoDBClient({}).send(new DeleteTableCommand({ TableName }));
       await createControlTable(TableName);
     },
-    count: () => requests,
+    count: () => requests - repeats(),
+    indexed: () => until(() => !strict.isBehind).then(() => undefined),
+    conflicts: () => strict.conflicts,
   };
 }
 

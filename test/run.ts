@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 import { routes } from '../functions/routes.ts';
 import { DOMAINS } from './domains.ts';
+import { SEED } from './rough.ts';
 import { Slowest } from './slowest.ts';
 
 const withRoutes = new Set<string>(Object.values(routes).map(({ domain }) => domain));
@@ -37,5 +38,10 @@ const vitest = await startVitest(
     reporter: undefined,
     reporters: [...[options.reporter ?? 'default'].flat(), new Slowest()],
   },
+);
+process.stdout.write(
+  SEED === undefined
+    ? '\nNothing happened that AWS does only now and then.\n'
+    : `\nWhat AWS does now and then happened by the seed ${SEED}: ROUGH=${SEED} npm test repeats it, ROUGH=off does without.\n`,
 );
 await vitest.exit();

@@ -1,12 +1,7 @@
 // The pictures and tables of docs/architecture.md, made of the import graph and the rules about it.
 
+import { filledBy, tableOf } from './marked-page.ts';
 import type { Folder } from './read-imports.ts';
-
-/** Where the page has what is made: each part stands between two such marks. */
-const markOf = (part: string) => ({
-  begin: `<!-- ${part}: made by npm run architecture -->`,
-  end: `<!-- end of ${part} -->`,
-});
 
 /** One rule of .dependency-cruiser.json. */
 export interface Rule {
@@ -18,15 +13,10 @@ type Arrow = readonly [from: string, to: string];
 
 /** The page with its pictures and tables made anew. */
 export function withArchitecture(page: string, folders: Folder[], rules: Rule[]): string {
-  return filled(filled(page, 'pictures', picturesOf(folders)), 'tables', tablesOf(folders, rules));
-}
-
-function filled(page: string, part: string, made: string[]): string {
-  const { begin, end } = markOf(part);
-  const [before, rest = ''] = page.split(begin);
-  const [, after] = rest.split(end);
-  if (before === undefined || after === undefined) throw new Error(`The page has no place for its ${part}.`);
-  return [before + begin, ...made, end + after].join('\n\n');
+  return filledBy('architecture', page, {
+    pictures: picturesOf(folders),
+    tables: tablesOf(folders, rules),
+  });
 }
 
 function picturesOf(folders: Folder[]): string[] {
@@ -113,10 +103,6 @@ function pictureOf(arrows: Arrow[]): string {
     ...arrows.map(([from, to]) => `  ${id(from)} --> ${id(to)}`),
     '```',
   ].join('\n');
-}
-
-function tableOf(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function besideOf(path: string, other: string): string {

@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { API_SCOPE, CLI_CLIENT_ID, CLI_REDIRECT_URI } from '../../lib/local/oidc/clients.ts';
+import { API_SCOPE } from '../../lib/local/oidc/clients.ts';
+import { CLI_CALLBACKS, CLI_CLIENT_ID } from '../../sdk/sign-in/callbacks.ts';
 import { Browser } from './browser.ts';
 import { NoToken } from './no-token.ts';
+
+const [CALLBACK] = CLI_CALLBACKS;
 
 const Discovery = v.object({ authorization_endpoint: v.string(), token_endpoint: v.string() });
 
@@ -28,7 +31,7 @@ export async function obtainToken({ issuer, email }: { issuer: string; email: st
   const request = new URL(authorization_endpoint);
   request.search = new URLSearchParams({
     client_id: CLI_CLIENT_ID,
-    redirect_uri: CLI_REDIRECT_URI,
+    redirect_uri: CALLBACK,
     response_type: 'code',
     scope: `openid email ${API_SCOPE}`,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
@@ -42,7 +45,7 @@ export async function obtainToken({ issuer, email }: { issuer: string; email: st
     body: new URLSearchParams({
       grant_type: 'authorization_code',
       client_id: CLI_CLIENT_ID,
-      redirect_uri: CLI_REDIRECT_URI,
+      redirect_uri: CALLBACK,
       code,
       code_verifier: verifier,
     }),
@@ -52,14 +55,14 @@ export async function obtainToken({ issuer, email }: { issuer: string; email: st
 
 /** Returns the address the browser was sent back to; nobody needs to listen there to read it. */
 async function signIn(browser: Browser, address: string, email: string): Promise<URL> {
-  const shown = await browser.visit(address, CLI_REDIRECT_URI);
+  const shown = await browser.visit(address, CALLBACK);
   if ('left' in shown) return shown.left;
   const people = [...shown.html.matchAll(/ name="email" value="([^"]+)"/g)].map(([, person = '']) => person);
   if (!people.includes(email))
     throw new NoToken(
       `There is no person with the address ${email}. Known addresses:\n  ${people.join('\n  ')}`,
     );
-  const after = await browser.visit(shown.url, CLI_REDIRECT_URI, new URLSearchParams({ email }));
+  const after = await browser.visit(shown.url, CALLBACK, new URLSearchParams({ email }));
   if ('left' in after) return after.left;
   throw new NoToken(`The provider showed an unexpected page after the sign-in (${after.url}).`);
 }

@@ -36,6 +36,11 @@ export interface PromotedArtifact {
 
 /** An artifact and how it was last promoted, by one request. */
 export async function findArtifactPromotion(id: ArtifactId): Promise<PromotedArtifact> {
+  return requireThere(await findAnyArtifactPromotion(id));
+}
+
+/** The same, where the artifact may be gone. */
+export async function findAnyArtifactPromotion(id: ArtifactId): Promise<PromotedArtifact | undefined> {
   return parseFound(await readItems(keysOf(id)));
 }
 
@@ -52,7 +57,7 @@ export async function findArtifactPromotionAtOnce(
   projectId: ProjectId,
   id: ArtifactId,
 ): Promise<PromotedArtifact> {
-  return requireOwn(projectId, parseFound(await readItemsAtOnce(keysOf(id))));
+  return requireOwn(projectId, requireThere(parseFound(await readItemsAtOnce(keysOf(id)))));
 }
 
 function requireOwn(projectId: ProjectId, found: PromotedArtifact): PromotedArtifact {
@@ -65,7 +70,12 @@ const keysOf = (id: ArtifactId) => [
   promotionKey(subjectOfPromotion(lowerCased(id))),
 ];
 
-function parseFound([artifact, promotion]: unknown[]): PromotedArtifact {
-  if (!artifact) throw refuse('artifact.unknown');
+function requireThere(found: PromotedArtifact | undefined): PromotedArtifact {
+  if (!found) throw refuse('artifact.unknown');
+  return found;
+}
+
+function parseFound([artifact, promotion]: unknown[]): PromotedArtifact | undefined {
+  if (!artifact) return undefined;
   return { artifact: v.parse(Artifact, artifact), promotion: parsePromotion(promotion) };
 }

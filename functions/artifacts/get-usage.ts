@@ -2,7 +2,7 @@ import { projectOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { ArtifactParams } from './artifact.ts';
 import { findArtifact } from './find-artifact.ts';
-import { shownTo, UsageView, versionsUsing, viewUses } from './usage.ts';
+import { shownTo, stoppingOf, UsageView, versionsUsing, viewUses } from './usage.ts';
 import { findNamesakes, findUses } from './usage-store.ts';
 
 export const getUsage = query(
@@ -27,6 +27,7 @@ export const getUsage = query(
       digest: artifact.digest,
       versions: versionsUsing(artifacts, versions),
       ...viewUses({ ...uses, isTruncated: uses.isTruncated || isCut }, isShown),
+      stopping: stoppingOf(uses, artifact),
     };
   },
 );

@@ -41,6 +41,13 @@ export const instanceUseKey = (digest: string, instanceId: AppInstanceId): Key =
   sk: `${INSTANCE_ROWS}${instanceId}`,
 });
 
+/** How far the stopping of what runs an artifact has come; with the bytes, so that it is read with who runs them. */
+export const STOPPING_ROWS = 'STOPPING#';
+export const stoppingKey = (digest: string, id: ArtifactId): Key => ({
+  pk: contentPartition(digest),
+  sk: `${STOPPING_ROWS}${id}`,
+});
+
 export const POLICY_ROWS = 'POLICY#';
 export const REVOKED_ROWS = 'REVOKED#';
 export const trustHeadKey = (): Key => ({ pk: TRUST_PARTITION, sk: 'HEAD' });

@@ -1,74 +1,64 @@
-import { commitDecision, type Decision } from '../platform/data/change.ts';
+import * as v from 'valibot';
+import { secondsAfter } from '../platform/clock.ts';
 import type { Context } from '../platform/context.ts';
+import { type AppInstanceId, type ArtifactId, type EventId, textOf } from '../platform/ids.ts';
+import { task } from '../platform/workflow/task.ts';
+import { askAllToStop } from './ask-to-stop.ts';
 import type { Artifact } from './artifact.ts';
-import { stopRequestedBy } from './revocation.ts';
-import { findInstances, markStopping } from './revocation-store.ts';
-import { type InstanceUse, runs } from './usage.ts';
+import { findAnyArtifact } from './find-artifact.ts';
+import { beginStopping, endStopping } from './stopping-store.ts';
 import { listInstances } from './usage-store.ts';
-import { refuse } from './problems.ts';
 
-const REVOCATION = { kind: 'platform', id: 'artifact-revocation' } as const;
+/** Small, because each may be in a project of its own and then takes a transaction of its own. */
+const PAGE = 100;
+const PAGES_MAX = 50;
+/** After this time no further page is begun; the one in progress still ends before the function's time-out. */
+const SECONDS_MAX = 20;
 
-const PAGE = 500;
-const PAGES_MAX = 40;
-/** Each has three writes of its own, and a transaction has room for a hundred. */
-const TOGETHER_MAX = 30;
-/** The rest follows when the event is delivered again: instances already asked are skipped. */
-const ASKED_MAX = 3000;
+const entries = { stop_id: textOf<EventId>(), artifact_id: textOf<ArtifactId>() };
 
-/** Asks every instance that runs this artifact to stop, in any project, each of them once. */
-export async function stopInstances(ctx: Context, artifact: Artifact): Promise<void> {
-  let asked = 0;
-  let from: Record<string, unknown> | undefined;
-  for (let page = 0; page < PAGES_MAX && asked < ASKED_MAX; page += 1) {
-    const { instances, next } = await listInstances(artifact.digest, from, PAGE);
-    const toStop = instances.filter((instance) => isToStop(instance, artifact));
-    for (const each of groupsOf(toStop)) await askToStop(ctx, artifact, each);
-    if (!next) return;
-    from = next;
-    asked += toStop.length;
+const Step = v.variant('run', [
+  v.object({ run: v.literal('stop'), ...entries, after: v.nullable(textOf<AppInstanceId>()) }),
+  v.object({ run: v.literal('fail'), ...entries }),
+]);
+type Step = v.InferOutput<typeof Step>;
+
+interface Outcome {
+  decision: 'go_on' | 'over';
+  /** The instance after which the next step begins. */
+  after: AppInstanceId | null;
+}
+
+const OVER: Outcome = { decision: 'over', after: null };
+
+/** One step of the workflow that stops what runs a revoked artifact: as many instances as a step has time for. */
+export async function stopStep(ctx: Context, step: Step): Promise<Outcome> {
+  const artifact = await findAnyArtifact(step.artifact_id);
+  if (artifact?.trust_state !== 'revoked') return OVER;
+  if (step.run === 'stop') return stopNext(ctx, artifact, step.stop_id, step.after);
+  await endStopping(artifact, step.stop_id, 'failed', ctx.now());
+  return OVER;
+}
+
+export const handler = task(Step, stopStep);
+
+async function stopNext(
+  ctx: Context,
+  artifact: Artifact,
+  stopId: EventId,
+  begin: AppInstanceId | null,
+): Promise<Outcome> {
+  if (begin === null) await beginStopping(artifact, stopId, ctx.now());
+  const endsAt = secondsAfter(ctx.now(), SECONDS_MAX);
+  let after = begin;
+  for (let page = 0; page < PAGES_MAX && (page === 0 || ctx.now() < endsAt); page += 1) {
+    const { instances, next } = await listInstances(artifact.digest, after, PAGE);
+    await askAllToStop(ctx, artifact, instances);
+    if (next === undefined) {
+      await endStopping(artifact, stopId, 'done', ctx.now());
+      return OVER;
+    }
+    after = next;
   }
-  throw refuse('unavailable', {
-    detail: 'There are more instances to stop than one run can handle; the next run continues.',
-  });
-}
-
-const isToStop = (instance: InstanceUse, artifact: Artifact): boolean =>
-  instance.stop_requested_at === undefined && runs(instance, artifact);
-
-/** Each group belongs to one project, because each project has its own audit log. */
-function groupsOf(instances: InstanceUse[]): InstanceUse[][] {
-  return [...Map.groupBy(instances, ({ project_id }) => project_id).values()].flatMap((own) =>
-    Array.from({ length: Math.ceil(own.length / TOGETHER_MAX) }, (_, index) =>
-      own.slice(index * TOGETHER_MAX, (index + 1) * TOGETHER_MAX),
-    ),
-  );
-}
-
-async function askToStop(ctx: Context, artifact: Artifact, listed: InstanceUse[]): Promise<void> {
-  await commitDecision(ctx, 'apps.instance.request_stop', async () => {
-    // Some may have ended since, or have been asked already if the event was delivered twice.
-    const running = await findInstances(artifact.digest, listed);
-    const toStop = running.filter((instance) => isToStop(instance, artifact));
-    return decideStop(artifact, toStop, ctx.now());
-  });
-}
-
-function decideStop(artifact: Artifact, instances: InstanceUse[], now: Date): Decision | undefined {
-  const after = { stop_requested_at: now.toISOString(), artifact_id: artifact.id };
-  const [first, ...also] = instances.map(({ app_instance_id }) => ({
-    subject: `instance:${app_instance_id}`,
-    after,
-  }));
-  if (!first || !instances[0]) return undefined;
-  const { org_id, project_id } = instances[0];
-  return {
-    ...first,
-    also,
-    reason: artifact.revoked?.reason,
-    actor: REVOCATION,
-    place: { org_id, project_id },
-    writes: instances.map((instance) => markStopping(artifact.digest, instance, now)),
-    events: instances.map((instance) => stopRequestedBy(artifact, instance)),
-  };
+  return { decision: 'go_on', after };
 }

@@ -3,11 +3,11 @@ import { versionKey } from '../catalog/keys.ts';
 import { Version } from '../catalog/version.ts';
 import { queryAll, readItems } from '../platform/data/rows.ts';
 import { type Key, queryPage } from '../platform/data/table.ts';
-import { type ArtifactId, textOf } from '../platform/ids.ts';
+import { type AppInstanceId, type ArtifactId, textOf } from '../platform/ids.ts';
 import type { Artifact } from './artifact.ts';
 import { findArtifacts } from './find-artifact.ts';
-import { contentPartition, INSTANCE_ROWS, PROJECT_ROWS } from './keys.ts';
-import { type ContentHolder, InstanceUse, type Uses, USES_MAX } from './usage.ts';
+import { contentPartition, INSTANCE_ROWS, instanceUseKey, PROJECT_ROWS, STOPPING_ROWS } from './keys.ts';
+import { type ContentHolder, InstanceUse, StoppingRow, type Uses, USES_MAX } from './usage.ts';
 
 /** Who has registered the bytes, and who runs them, by one request; projects come first, as there are fewer. */
 export async function findUses(digest: string): Promise<Uses> {
@@ -25,6 +25,7 @@ export async function findUses(digest: string): Promise<Uses> {
       .map(parseHolder)
       .filter(({ artifact_ids }) => artifact_ids.length > 0),
     instances: of(INSTANCE_ROWS).map((item) => v.parse(InstanceUse, item)),
+    stoppings: of(STOPPING_ROWS).map((item) => v.parse(StoppingRow, item)),
     isTruncated: next !== undefined,
   };
 }
@@ -56,20 +57,24 @@ export async function findNamesakes(
   return { artifacts, versions, isCut: others.length > TOLD_MAX };
 }
 
-/** One page of the instances that run the bytes. */
+/** The next instances that run the bytes, by their ids. */
 export async function listInstances(
   digest: string,
-  from: Record<string, unknown> | undefined,
+  after: AppInstanceId | null,
   limit: number,
-): Promise<{ instances: InstanceUse[]; next?: Record<string, unknown> }> {
+): Promise<{ instances: InstanceUse[]; next?: AppInstanceId }> {
   const { items, next } = await queryPage({
     condition: 'pk = :content AND begins_with(sk, :kind)',
     values: { ':content': contentPartition(digest), ':kind': INSTANCE_ROWS },
     limit,
-    from,
+    from: after === null ? undefined : { ...instanceUseKey(digest, after) },
     consistent: true,
   });
-  return { instances: items.map((item) => v.parse(InstanceUse, item)), next };
+  const last = next?.['sk'] as string | undefined;
+  return {
+    instances: items.map((item) => v.parse(InstanceUse, item)),
+    next: last?.slice(INSTANCE_ROWS.length),
+  };
 }
 
 const COUNTED_MAX = 5 * USES_MAX;

@@ -33,10 +33,21 @@ export interface ContentHolder {
   artifact_ids: ArtifactId[];
 }
 
+/** How far the stopping of what runs a revoked artifact has come. */
+const Stopping = v.object({
+  status: v.picklist(['running', 'done', 'failed']),
+  /** How many instances were asked to stop. */
+  instance_count: v.number(),
+  started_at: v.string(),
+  updated_at: v.string(),
+});
+export const StoppingRow = v.object({ artifact_id: textOf<ArtifactId>(), ...Stopping.entries });
+
 /** Every use of the bytes, as far as the rows were read. */
 export interface Uses {
   holders: ContentHolder[];
   instances: InstanceUse[];
+  stoppings: v.InferOutput<typeof StoppingRow>[];
   isTruncated: boolean;
 }
 
@@ -68,7 +79,13 @@ const used = {
   truncated: v.boolean(),
 };
 
-export const UsageView = v.object({ artifact_id: textOf<ArtifactId>(), digest: v.string(), ...used });
+export const UsageView = v.object({
+  artifact_id: textOf<ArtifactId>(),
+  digest: v.string(),
+  ...used,
+  /** Once the artifact was revoked with the wish to stop what runs it. */
+  stopping: v.optional(Stopping),
+});
 export type UsageView = v.InferOutput<typeof UsageView>;
 
 export const RevocationPreview = v.object({
@@ -96,9 +113,9 @@ export function shownTo(grants: Grant[], projectId: ProjectId): (id: ProjectId) 
 
 /** As the caller may see it: their own part by name, and the rest as numbers. */
 export function viewUses(
-  { holders, instances, isTruncated }: Uses,
+  { holders, instances, isTruncated }: Omit<Uses, 'stoppings'>,
   isShown: (projectId: ProjectId) => boolean,
-): Omit<UsageView, 'artifact_id' | 'digest' | 'versions'> {
+): Omit<UsageView, 'artifact_id' | 'digest' | 'versions' | 'stopping'> {
   const ids = new Set([...holders, ...instances].map(({ project_id }) => project_id));
   const running = Map.groupBy(instances, ({ project_id }) => project_id);
   const [own, others] = part([...ids], isShown);
@@ -113,6 +130,13 @@ export function viewUses(
     others: { project_count: others.length, instance_count: otherInstances.length },
     truncated: isTruncated,
   };
+}
+
+export function stoppingOf({ stoppings }: Uses, { id }: Artifact): UsageView['stopping'] {
+  const found = stoppings.find(({ artifact_id }) => artifact_id === id);
+  if (!found) return undefined;
+  const { artifact_id: _, ...stopping } = found;
+  return stopping;
 }
 
 function part<T>(all: T[], isFirst: (each: T) => boolean): [T[], T[]] {

@@ -2,4 +2,4 @@ import { api } from '../platform/http/api.ts';
 import { catalogRoutes } from './routes.ts';
 import { catalogEndpoints } from './endpoints.ts';
 
-export const handler = api(catalogRoutes, catalogEndpoints);
+export const handler = api('catalog', catalogRoutes, catalogEndpoints);

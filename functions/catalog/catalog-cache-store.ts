@@ -1,13 +1,15 @@
 // The whole catalogue, kept in a warm function. The catalogue changes seldom and is read by everybody, so its rows
-// are fetched again only when the count of its changes says so; that count is read with whatever else a request reads.
+// are fetched again only when the count of its changes says so, and then only those that changed; that count is read
+// with whatever else a request reads.
 
 import * as v from 'valibot';
-import { queryAll } from '../platform/data/rows.ts';
+import { queryAll, readItems } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
 import type { AppSlug } from '../platform/name.ts';
 import { App, APPS_MAX } from './app.ts';
 import { searchTextOf } from './app-filter.ts';
-import { APP_ROWS, CATALOG_PARTITION, catalogHeadKey } from './keys.ts';
+import { changedSince, revisionOf } from './catalog-changes.ts';
+import { APP_ROWS, appKey, CATALOG_PARTITION, catalogHeadKey } from './keys.ts';
 
 interface CachedApp {
   app: App;
@@ -28,16 +30,32 @@ export async function readCatalog(): Promise<CachedCatalog> {
   return catalogAt(await readItem(catalogHeadKey()));
 }
 
-const Head = v.object({ revision: v.number() });
-
 /** The catalogue as the row of its head, just read, says it is; there is no row before the first app. */
 export async function catalogAt(head: Record<string, unknown> | undefined): Promise<CachedCatalog> {
-  const revision = head ? v.parse(Head, head).revision : 0;
-  if (remembered?.revision === revision) return remembered.catalog;
+  const revision = revisionOf(head);
+  const known = remembered;
+  if (known?.revision === revision) return known.catalog;
+  const changed = known && changedSince(head, known.revision);
   // A change during the read leaves the older number in the cache, so the next request fetches again.
-  const catalog = await readAllApps();
+  const catalog = changed ? await readAgain(known.catalog, changed) : await readAllApps();
   remembered = { revision, catalog };
   return catalog;
+}
+
+/** The same catalogue with these apps as they are now. */
+async function readAgain(known: CachedCatalog, slugs: AppSlug[]): Promise<CachedCatalog> {
+  const rows = await readItems(slugs.map(appKey));
+  const catalog = new Map(known);
+  for (const row of rows) if (row) keep(catalog, row);
+  // A new app stands at the end.
+  return catalog.size === known.size
+    ? catalog
+    : new Map([...catalog].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function keep(catalog: Map<AppSlug, CachedApp>, row: unknown): void {
+  const app = v.parse(App, row);
+  catalog.set(app.slug, { app, searchText: searchTextOf(app) });
 }
 
 async function readAllApps(): Promise<CachedCatalog> {
@@ -47,6 +65,7 @@ async function readAllApps(): Promise<CachedCatalog> {
     max: APPS_MAX,
     consistent: true,
   });
-  const apps = items.map((item) => v.parse(App, item));
-  return new Map(apps.map((app) => [app.slug, { app, searchText: searchTextOf(app) }]));
+  const catalog = new Map<AppSlug, CachedApp>();
+  for (const item of items) keep(catalog, item);
+  return catalog;
 }

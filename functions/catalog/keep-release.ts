@@ -3,6 +3,7 @@
 
 import * as v from 'valibot';
 import { App, APPS_MAX, placeOfApp } from './app.ts';
+import { countedChange } from './catalog-changes.ts';
 import { appKey, catalogHeadKey, manifestKey, versionCounterKey, versionKey } from './keys.ts';
 import { refuse } from './problems.ts';
 import {
@@ -107,15 +108,18 @@ export function requireArtifacts(version: Version, to: Rank): Write[] {
   });
 }
 
-/** Replaces the app's row, or adds it, and raises the revision that invalidates catalogue caches. */
+/** Replaces the app's row, or adds it, and counts the change, which is how whoever keeps the catalogue notices it. */
 export function saveApp(before: App | undefined, after: App): Write[] {
-  return [putApp(before, after), before ? countChange() : countApp()];
+  return [putApp(before, after), before ? countChange([after]) : countApp(after)];
 }
 
 /** The same for several that are there. */
 export function saveApps(changes: { before: App; after: App }[]): Write[] {
   if (changes.length === 0) return [];
-  return [...changes.map(({ before, after }) => putApp(before, after)), countChange()];
+  return [
+    ...changes.map(({ before, after }) => putApp(before, after)),
+    countChange(changes.map(({ after }) => after)),
+  ];
 }
 
 function putApp(before: App | undefined, after: App): Write {
@@ -123,19 +127,24 @@ function putApp(before: App | undefined, after: App): Write {
   return before ? replace(row, { revision: before.revision }) : putNew(row);
 }
 
-const countChange = (): Write =>
-  update(catalogHeadKey(), { update: 'ADD revision :one', values: { ':one': 1 } });
+function countChange(apps: App[]): Write {
+  const { set, names, values } = countedChange(apps);
+  return update(catalogHeadKey(), { update: `SET ${set}`, names, values });
+}
 
-const countApp = (): Write =>
-  update(
+function countApp(app: App): Write {
+  const { set, names, values } = countedChange([app]);
+  return update(
     catalogHeadKey(),
     {
-      update: 'ADD revision :one, app_count :one',
+      update: `SET ${set} ADD app_count :one`,
       condition: 'attribute_not_exists(app_count) OR app_count < :most',
-      values: { ':one': 1, ':most': APPS_MAX },
+      names,
+      values: { ...values, ':most': APPS_MAX },
     },
     refuse('app.too_many'),
   );
+}
 
 /** Puts the version's row in place of the one that was read: a change of its status, or of a draft. */
 export function saveVersion(before: Version, after: Version): Write[] {

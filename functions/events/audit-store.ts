@@ -1,17 +1,11 @@
 import * as v from 'valibot';
-import { auditKey, auditMonth } from '../platform/data/keys.ts';
+import { AUDIT_SHARDS, auditKey, auditMonth } from '../platform/data/keys.ts';
 import { queryPage } from '../platform/data/table.ts';
 import type { PlaceId } from '../platform/ids.ts';
-import { type AuditFilter, AuditView, idsBetween, justBefore } from './audit.ts';
+import { type AuditFilter, type AuditPart, AuditView, idsBetween, justBefore, mergeParts } from './audit.ts';
 
 /** How many rows one request looks at in search of those that were asked for. */
 const LOOKED_AT_MAX = 500;
-
-export interface AuditPart {
-  rows: AuditView[];
-  /** The row before which the next page begins; undefined at the end of the partition. */
-  next?: string;
-}
 
 interface Asked {
   filter: AuditFilter;
@@ -26,8 +20,13 @@ export function readPlaceAudit(place: PlaceId, asked: Asked): Promise<AuditPart>
 }
 
 /** The rows of all places in one month (`2026-11`), newest first. */
-export function readMonthAudit(month: string, asked: Asked): Promise<AuditPart> {
-  return readRows({ index: 'gsi1', partition: ['gsi1pk', auditMonth(month)], sort: 'gsi1sk' }, asked);
+export async function readMonthAudit(month: string, asked: Asked): Promise<AuditPart> {
+  const parts = await Promise.all(
+    AUDIT_SHARDS.map((shard) =>
+      readRows({ index: 'gsi1', partition: ['gsi1pk', auditMonth(month, shard)], sort: 'gsi1sk' }, asked),
+    ),
+  );
+  return mergeParts(parts, asked.limit);
 }
 
 async function readRows(

@@ -84,6 +84,29 @@ export function justBefore(id: AuditId): string {
   return `${id.slice(0, end)}${String.fromCharCode(id.charCodeAt(end) - 1)}~`;
 }
 
+/** Some rows of the audit, newest first. */
+export interface AuditPart {
+  rows: AuditView[];
+  /** The row before which the next page begins; undefined at the end of the list. */
+  next?: string;
+}
+
+/** A page of several lists as if they were one. */
+export function mergeParts(parts: AuditPart[], limit: number): AuditPart {
+  // The first to stop: what is older may be missing from its rows.
+  const stop = parts
+    .flatMap(({ next }) => next ?? [])
+    .sort()
+    .at(-1);
+  const rows = parts
+    .flatMap((part) => part.rows)
+    .filter(({ id }) => stop === undefined || id >= stop)
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  const page = rows.slice(0, limit);
+  const next = rows.length > limit ? page.at(-1)?.id : stop;
+  return { rows: page, ...(next !== undefined && { next }) };
+}
+
 export const ROW_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const MONTHS_BACK_MAX = 24;

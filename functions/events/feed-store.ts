@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { commit, Conflict, putNew, update, type Write } from '../platform/data/commit.ts';
-import { Refusal } from '../platform/errors.ts';
+import { decidingAgain } from '../platform/data/change.ts';
+import { commit, putNew, update, type Write } from '../platform/data/commit.ts';
 import type { PlatformEvent } from '../platform/events.ts';
 import { feedHeadKey, feedKey, outboxKey } from '../platform/data/keys.ts';
 import { OutboxRow } from '../platform/data/outbox.ts';
@@ -8,9 +8,8 @@ import { readItems } from '../platform/data/rows.ts';
 import { queryPage, readItem, updateItem } from '../platform/data/table.ts';
 import type { EventId, PlaceId } from '../platform/ids.ts';
 import { FeedEvent, feedExpiry, inOrderSaid, numberEvents } from './feed.ts';
-import { numberedKey } from './keys.ts';
-
-const ATTEMPTS_MAX = 5;
+import { numberedKey, RELAYED_TOGETHER_MAX } from './keys.ts';
+import { refuse } from './problems.ts';
 
 const Numbered = v.object({ sequence: v.number() });
 const Head = v.object({ sequence: v.number(), relayed: v.optional(v.number()) });
@@ -36,26 +35,21 @@ export interface OnFeed {
 }
 
 /**
- * Puts events of the outbox on the feed of their place. An event that has a number keeps it: the number, the event
- * and the feed's new end are one transaction, so a concurrent or repeated call finds them.
+ * Puts events of the outbox on the feed of their place, and what the same changes said before them. An event that has a
+ * number keeps it: the number, the event and the feed's new end are one transaction, so a concurrent or repeated call
+ * finds them.
  */
-export async function putOnFeed(place: PlaceId, eventIds: EventId[], now: () => Date): Promise<OnFeed> {
-  for (let attempts = 1; ; attempts += 1) {
-    const { events, unreadable, numbered, head, relayed } = await readPlace(place, eventIds);
+export function putOnFeed(place: PlaceId, eventIds: EventId[], now: () => Date): Promise<OnFeed> {
+  return decidingAgain(async () => {
+    const { events, unreadable, numbered, head, relayed } = await readWhole(place, eventIds);
     const onFeed = numberEvents(inOrderSaid(events), numbered, head);
     const fresh = onFeed.filter(({ event_id }) => !numbered.has(event_id));
-    if (fresh.length > 0) {
-      try {
-        await commit([moveHead(place, head, head + fresh.length), ...insert(place, fresh, now())]);
-      } catch (error) {
-        const isMeeting = error instanceof Conflict || error instanceof Refusal;
-        if (!isMeeting || attempts === ATTEMPTS_MAX) throw error;
-        await pause(attempts);
-        continue;
-      }
-    }
+    const next = fresh.slice(0, RELAYED_TOGETHER_MAX);
+    if (next.length > 0)
+      await commit([moveHead(place, head, head + next.length), ...insert(place, next, now())]);
+    if (next.length < fresh.length) return putOnFeed(place, eventIds, now);
     return { events: onFeed.sort((a, b) => a.sequence - b.sequence), relayed, unreadable };
-  }
+  }, refuse('unavailable'));
 }
 
 /** The number of the last event on the feed; nought when there is none. */
@@ -94,10 +88,24 @@ export async function markRelayed(place: PlaceId, sequence: number): Promise<voi
 
 interface Read {
   events: PlatformEvent[];
+  /** What the same changes said before. */
+  earlier: EventId[];
   unreadable: EventId[];
   numbered: Map<EventId, number>;
   head: number;
   relayed: number;
+}
+
+// The stream may have the later event of a change first, and end a batch between the two. The earlier one, committed
+// with it, is in the outbox: it gets its number first.
+async function readWhole(place: PlaceId, eventIds: EventId[]): Promise<Read> {
+  const read = await readPlace(place, eventIds);
+  const earlier = [...new Set(read.earlier)].filter((id) => !eventIds.includes(id));
+  for (let start = 0; start < earlier.length; start += RELAYED_TOGETHER_MAX) {
+    const { events, numbered } = await readPlace(place, earlier.slice(start, start + RELAYED_TOGETHER_MAX));
+    read.events.push(...events.filter(({ event_id }) => !numbered.has(event_id)));
+  }
+  return read;
 }
 
 // One request for the outbox rows, which of them have a number, and the feed's end: all as of now, not as of when
@@ -109,7 +117,7 @@ async function readPlace(place: PlaceId, eventIds: EventId[]): Promise<Read> {
     ...eventIds.map((id) => numberedKey(place, id)),
   ]);
   const { sequence: head, relayed } = headOf(found);
-  const read: Read = { events: [], unreadable: [], numbered: new Map(), head, relayed };
+  const read: Read = { events: [], earlier: [], unreadable: [], numbered: new Map(), head, relayed };
   for (const [index, id] of eventIds.entries()) {
     const row = rows[index];
     const sequence = numberOf(rows[eventIds.length + index]);
@@ -117,8 +125,10 @@ async function readPlace(place: PlaceId, eventIds: EventId[]): Promise<Read> {
     // An expired event was given up long ago.
     if (!row) continue;
     const { success, output } = v.safeParse(OutboxRow, row);
-    if (success) read.events.push(output.event);
-    else read.unreadable.push(id);
+    if (success) {
+      read.events.push(output.event);
+      read.earlier.push(...output.follows);
+    } else read.unreadable.push(id);
   }
   return read;
 }
@@ -140,8 +150,4 @@ function insert(place: PlaceId, events: FeedEvent[], now: Date): Write[] {
     putNew({ ...feedKey(place, event.sequence), ...event, expires_at }),
     putNew({ ...numberedKey(place, event.event_id), sequence: event.sequence, expires_at }),
   ]);
-}
-
-function pause(attempts: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempts));
 }

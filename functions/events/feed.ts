@@ -20,8 +20,8 @@ export function feedExpiry(now: Date): number {
 }
 
 /**
- * The stream keeps the order of changes, but not the order of the events of one change: that is in their ids, which
- * one process created one after the other.
+ * The stream keeps the order of changes in one place, but not the order of the events of one change: that is in their
+ * ids, which one process created one after the other.
  */
 export function inOrderSaid<T extends PlatformEvent>(events: T[]): T[] {
   const changes = Map.groupBy(events, (event) => `${event.correlation_id} ${event.occurred_at}`);

@@ -4,6 +4,9 @@ import { dropConnection, dropSubscription, type Follower, followersOf } from './
 
 export type { Follower } from './connection-store.ts';
 
+/** As many as the client has connections for: a post that waits for one would run out of time like a lost one. */
+const TOLD_TOGETHER_MAX = 50;
+
 /** Those who follow a topic, to be told one thing after the other. */
 export interface Audience {
   tell(message: unknown): Promise<void>;
@@ -41,7 +44,11 @@ export async function gatherAudience(
 
   return {
     async tell(message) {
-      await Promise.all([...listening].map((follower) => tellOne(follower, message)));
+      const left = [...listening];
+      const tellNext = async (): Promise<void> => {
+        for (let follower = left.pop(); follower; follower = left.pop()) await tellOne(follower, message);
+      };
+      await Promise.all(Array.from({ length: TOLD_TOGETHER_MAX }, tellNext));
     },
   };
 }

@@ -12,7 +12,7 @@ import {
 } from './audit.ts';
 import { readMonthAudit } from './audit-store.ts';
 
-/** Rows lie by the month, and a page never reaches beyond one: so it costs one read, however long the list. */
+/** Rows lie by the month, and a page never reaches beyond one: so it costs one read of each part, however long the list. */
 export const listAudit = query(
   { summary: 'List the audit log of the whole platform, newest first', query: AuditQuery, reply: AuditPage },
   async (ctx, { query: { limit, cursor, ...filter } }) => {

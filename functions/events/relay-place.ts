@@ -31,8 +31,9 @@ export async function relayPlace(
   { isAgain = false } = {},
 ): Promise<Relayed> {
   const { events, relayed, unreadable } = await putOnFeed(place, eventIds, ctx.now);
-  const gone = eventIds.length - events.length - unreadable.length;
-  if (gone > 0) ctx.log.warn('Outbox rows no longer exist.', { place, event_ids: eventIds });
+  const found = new Set([...events.map(({ event_id }) => event_id), ...unreadable]);
+  if (!eventIds.every((id) => found.has(id)))
+    ctx.log.warn('Outbox rows no longer exist.', { place, event_ids: eventIds });
   await push(ctx, place, events);
   const before = isAgain ? events.filter(({ sequence }) => sequence <= relayed) : [];
   const { refused, isOnBus } = await publish(ctx, place, { relayed, before, events });

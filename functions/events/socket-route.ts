@@ -3,6 +3,7 @@ import type { Context } from '../platform/context.ts';
 import { GATEWAY_MS } from '../platform/edge/deadline.ts';
 import { edge, type Shape } from '../platform/edge/edge.ts';
 import { problemOf } from '../platform/http/problem.ts';
+import { countRequest } from '../platform/metrics.ts';
 
 /** The gateway adds the query string to `$connect` only, so the published event type leaves it out. */
 export type SocketEvent = APIGatewayProxyWebsocketEventV2 & {
@@ -25,5 +26,12 @@ const SOCKET: Shape<SocketEvent, APIGatewayProxyStructuredResultV2> = {
     ctx.log[status >= 500 ? 'error' : 'info']('The socket was refused.', { code, error });
     return { statusCode: status };
   },
+  count: (ctx, event, { statusCode: status = 0 }, durationMs) =>
+    countRequest(ctx.log, {
+      domain: 'events',
+      route: event?.requestContext?.routeKey,
+      status,
+      durationMs,
+    }),
   patienceMs: GATEWAY_MS,
 };

@@ -1,4 +1,5 @@
 import type { Context } from '../platform/context.ts';
+import { countMissed } from '../platform/metrics.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import { OUTBOX_SHARDS } from '../platform/data/keys.ts';
 import { sweeping } from '../platform/workflow/sweep.ts';
@@ -44,12 +45,14 @@ async function finish(ctx: Context, rows: Swept[]): Promise<boolean> {
   const untold = rows.filter(isUndispatched).flatMap(({ pointer }) => pointer ?? []);
   if (untold.length > 0) {
     ctx.log.warn('Events were never dispatched.', { event_ids: untold.map(({ event_id }) => event_id) });
+    countMissed(ctx.log, untold.length);
     await dispatch(untold, ctx.now());
   }
   let isFinished = true;
   for (const [place, missed] of Map.groupBy(rows.filter(isUnrelayed), (row) => row.place)) {
     const eventIds = missed.map(({ event_id }) => event_id);
     ctx.log.warn('Events were never relayed.', { place, event_ids: eventIds });
+    countMissed(ctx.log, eventIds.length);
     const { isOnBus } = await relayOrSetAside(ctx, place, eventIds);
     isFinished &&= isOnBus;
   }

@@ -3,7 +3,9 @@
 
 const DENIED =
   /^(AccessDenied(Exception)?|KMSAccessDeniedException|NotAuthorizedException|ForbiddenException)$/;
-const THROTTLED = /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|TooManyRequests|SlowDown/;
+/** `Unprocessed` is our own name for a batch that DynamoDB did in part. */
+const THROTTLED =
+  /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|TooManyRequests|SlowDown|^Unprocessed$/;
 const UNREACHABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const TIMED_OUT = /^(TimeoutError|RequestTimeout|RequestTimeoutException|AbortError)$/;
 /** The same transaction is still being carried out, or another one holds the item. */
@@ -21,19 +23,27 @@ export function isDenied(error: unknown): error is Error {
   return error instanceof Error && DENIED.test(error.name);
 }
 
+/** It was not done: the service has no room for it at the moment, or a transaction holds the item. */
+export function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    THROTTLED.test(error.name) ||
+    UNDER_WAY.test(error.name) ||
+    cancellations(error).some((reason) => BUSY_TRANSACTION.test(reason))
+  );
+}
+
 /** Nothing is wrong with the request: the same call may succeed in a moment. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, $metadata } = error as AwsFields;
   const status = $metadata?.httpStatusCode ?? 0;
   return (
-    THROTTLED.test(error.name) ||
+    isBusy(error) ||
     TIMED_OUT.test(error.name) ||
-    UNDER_WAY.test(error.name) ||
     (typeof code === 'string' && UNREACHABLE.test(code)) ||
     status === 429 ||
-    status >= 500 ||
-    cancellations(error).some((reason) => BUSY_TRANSACTION.test(reason))
+    status >= 500
   );
 }
 

@@ -7,8 +7,12 @@ import type { Intent } from './intent.ts';
 /** The least STS gives; the policy of a session ends it sooner. */
 const SESSION_SECONDS_LEAST = 900;
 
-/** What pushing takes, and nothing of what pulling does. */
+/**
+ * As ECR's guide to pushing lists it. Many clients ask whether a manifest is there before they put it, so manifests can
+ * be read. Layers cannot: that takes ecr:GetDownloadUrlForLayer.
+ */
 const PUSH = [
+  'ecr:BatchGetImage',
   'ecr:BatchCheckLayerAvailability',
   'ecr:InitiateLayerUpload',
   'ecr:UploadLayerPart',

@@ -43,11 +43,11 @@ export async function noteTried(id: ArtifactId, now: Date): Promise<void> {
 
 const POSTPONED_SECONDS = 24 * 3600;
 
-/** It is looked at again another day, unless it changes before. */
+/** It is looked at again another day, unless it changed meanwhile and is not due any more. */
 export async function postponeDue(id: ArtifactId, now: Date): Promise<void> {
   await updateItem(dueKey(id), {
     update: 'SET gsi1sk = :later',
-    condition: 'attribute_exists(pk)',
-    values: { ':later': secondsAfter(now, POSTPONED_SECONDS).toISOString() },
+    condition: 'gsi1sk <= :now',
+    values: { ':now': now.toISOString(), ':later': secondsAfter(now, POSTPONED_SECONDS).toISOString() },
   });
 }

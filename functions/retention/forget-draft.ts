@@ -3,7 +3,7 @@ import type { Context } from '../platform/context.ts';
 import type { ArtifactId } from '../platform/ids.ts';
 import { aboutArtifact, subjectOfArtifact } from '../artifacts/artifact.ts';
 import { isBound } from '../artifacts/artifact-binding.ts';
-import { findArtifactPromotion } from '../artifacts/find-artifact.ts';
+import { findAnyArtifactPromotion } from '../artifacts/find-artifact.ts';
 import { removeArtifact } from '../artifacts/save-artifact.ts';
 import { findBound, holdVersion } from '../artifacts/find-bound-version.ts';
 import { postponeDue } from './due-store.ts';
@@ -13,7 +13,10 @@ import { MAINTENANCE } from './reverify-artifact.ts';
 /** Forgets a draft nobody took further. One that a version names, or that is being promoted, is kept for now. */
 export async function forgetDraft(ctx: Context, id: ArtifactId): Promise<void> {
   await commitDecision(ctx, 'artifacts.artifact.forget', async () => {
-    const { artifact, promotion } = await findArtifactPromotion(id);
+    const found = await findAnyArtifactPromotion(id);
+    // The index may lag behind.
+    if (!found) return undefined;
+    const { artifact, promotion } = found;
     if (!dueTasks(artifact, 0, ctx.now()).includes('forget')) return undefined;
     const bound = await findBound(artifact);
     if (isBound(bound, artifact) || promotion?.status === 'running') {

@@ -3,7 +3,7 @@ import { sweeping } from '../platform/workflow/sweep.ts';
 import { concludeSelftest } from './conclude-selftest.ts';
 import { startRun } from './execution.ts';
 import { type Selftest, stalled, repairOf } from './selftest.ts';
-import { markRescued, overdueSelftests } from './selftest-store.ts';
+import { findSelftest, markRescued, overdueSelftests } from './selftest-store.ts';
 
 export const handler = sweeping<Selftest>({
   noun: 'self-test',
@@ -13,12 +13,15 @@ export const handler = sweeping<Selftest>({
   secondsMax: 20,
 });
 
-async function mend(run: Selftest): Promise<void> {
+async function mend({ id }: Selftest): Promise<void> {
+  // The index may lag behind.
+  const run = await findSelftest(id);
+  if (!run) return;
   const ctx = createContext(run.correlation_id, run.traceparent);
   const decision = repairOf(run, ctx.now());
   if (decision === 'wait') return;
   ctx.log.warn('A self-test run is overdue.', { selftest_id: run.id, decision });
   if (decision === 'fail')
-    await concludeSelftest(ctx, run.id, () => ({ status: 'failed', failure: stalled(run) }));
+    await concludeSelftest(ctx, run.id, (current) => ({ status: 'failed', failure: stalled(current) }));
   else if (await markRescued(run.id, ctx.now())) await startRun(ctx, run.id);
 }

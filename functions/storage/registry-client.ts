@@ -14,7 +14,6 @@ import { refuse } from './problems.ts';
 const MIB = 1024 * 1024;
 const MANIFEST_BYTES_MAX = 4 * MIB;
 const INDEX_BYTES_MAX = MIB;
-const TOKEN_BYTES_MAX = 64 * 1024;
 const REQUEST_MS = 5_000;
 /** All requests of one call together, so that its caller still gets an answer. */
 const CALL_MS = 20_000;
@@ -49,8 +48,8 @@ export interface RegistryReader {
 
 /** One repository, for as long as one call of the API may take. */
 export async function readRepository(repository: string): Promise<RegistryReader> {
-  const { endpoint, basic } = await logIn();
-  const line: Line = { endpoint, basic, authorization: basic, deadline: AbortSignal.timeout(CALL_MS) };
+  const { endpoint, authorization } = await logIn();
+  const line: Line = { endpoint, authorization, deadline: AbortSignal.timeout(CALL_MS) };
   const base = `/v2/${repository}`;
 
   async function manifest(digest: string): Promise<Attachment | undefined> {
@@ -94,10 +93,9 @@ export async function readRepository(repository: string): Promise<RegistryReader
   return { manifest, blob, referrers };
 }
 
-/** How one call speaks to the registry; it learns on the way which kind of credential is asked for. */
+/** How one call speaks to the registry. */
 interface Line {
   endpoint: string;
-  basic: string;
   authorization: string;
   deadline: AbortSignal;
 }
@@ -110,40 +108,19 @@ interface Answer {
 
 async function get(line: Line, path: string, bytesMax: number): Promise<Answer | undefined> {
   const url = new URL(path, line.endpoint);
-  let answer = await fetchBounded(line, url, bytesMax, line.authorization);
-  const challenge = answer.headers.get('www-authenticate') ?? '';
-  if (answer.status === 401 && line.authorization === line.basic && /^Bearer /i.test(challenge)) {
-    line.authorization = await exchange(line, challenge);
-    answer = await fetchBounded(line, url, bytesMax, line.authorization);
-  }
+  const answer = await fetchBounded(line, url, bytesMax);
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw unavailable(`The registry answered ${answer.status}.`);
   return answer;
 }
 
-/** Distribution's token authentication: the password buys a token for what was asked for. */
-async function exchange(line: Line, challenge: string): Promise<string> {
-  const said = Object.fromEntries(
-    Array.from(challenge.matchAll(/(\w+)="([^"]*)"/g), ([, name, value]) => [name, value]),
-  ) as Record<string, string | undefined>;
-  if (!URL.canParse(said['realm'] ?? ''))
-    throw unavailable('The registry requires a token but names no token service.');
-  const realm = new URL(said['realm'] ?? '');
-  for (const name of ['service', 'scope']) if (said[name]) realm.searchParams.set(name, said[name]);
-  const answer = await fetchBounded(line, realm, TOKEN_BYTES_MAX, line.basic);
-  const token = v.safeParse(v.object({ token: v.string() }), parseJson(answer.bytes));
-  if (answer.status !== 200 || !token.success) throw unavailable('The token service returned no token.');
-  return `Bearer ${token.output.token}`;
-}
-
 /** Blobs may lie elsewhere; the credential goes only where it was asked for. */
 async function fetchBounded(
-  line: Line,
+  { authorization, deadline }: Line,
   first: URL,
   bytesMax: number,
-  authorization: string,
 ): Promise<Answer> {
-  const signal = AbortSignal.any([line.deadline, AbortSignal.timeout(REQUEST_MS)]);
+  const signal = AbortSignal.any([deadline, AbortSignal.timeout(REQUEST_MS)]);
   let url = first;
   try {
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
@@ -211,7 +188,7 @@ const unavailable = (detail: string): Refusal => refuse('registry.unavailable', 
 
 interface Login {
   endpoint: string;
-  basic: string;
+  authorization: string;
   expiresAtMs: number;
 }
 
@@ -223,5 +200,5 @@ async function logIn(): Promise<Login> {
   const { authorizationToken, proxyEndpoint, expiresAt } = authorizationData?.[0] ?? {};
   if (!authorizationToken || !proxyEndpoint) throw new Error('ECR returned no password.');
   const expiresAtMs = expiresAt?.getTime() ?? 0;
-  return (login = { endpoint: proxyEndpoint, basic: `Basic ${authorizationToken}`, expiresAtMs });
+  return (login = { endpoint: proxyEndpoint, authorization: `Basic ${authorizationToken}`, expiresAtMs });
 }

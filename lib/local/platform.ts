@@ -25,8 +25,9 @@ import { createOidcProvider, type OidcProvider } from './oidc/provider.ts';
 import { Principals, type AwsCredentials } from './iam/principals.ts';
 import { provision, type Runners } from './resources/provision.ts';
 import type { ReadyFile } from './system/ready-file.ts';
-import { REGISTRY_TOKEN_PATH, RegistryTokens } from './registry/registry-tokens.ts';
+import { RegistryTokens } from './registry/registry-tokens.ts';
 import type { Makers, World } from './resources/kind.ts';
+import type { Roughness } from './wire/roughness.ts';
 import { say } from './wire/say.ts';
 import { Schedules } from './schedules/schedules.ts';
 import { createDynamoDbService } from './services/dynamodb.ts';
@@ -45,6 +46,7 @@ export interface PlatformOptions {
   /** Listening, and not yet open. */
   frontDoor: ClaimedPort;
   dynamodb: DynamoDbEngine;
+  roughness: Roughness;
   parts: SystemParts;
   /** Who can sign in. */
   people: readonly Person[];
@@ -141,20 +143,20 @@ export class LocalPlatform {
 
 async function wire(
   journal: Journal,
-  { dataDir, frontDoor, dynamodb: engine, parts, people }: PlatformOptions,
+  { dataDir, frontDoor, dynamodb: engine, roughness, parts, people }: PlatformOptions,
 ): Promise<Wired> {
   const { url } = frontDoor;
   const endpoint = (): string => url;
   const secret = folderSecret(dataDir);
   const principals = new Principals(secret, endpoint);
   const iam = new Iam();
-  const tokens = new RegistryTokens({ dataDir, journal, principals, iam });
+  const tokens = new RegistryTokens({ dataDir, principals, iam });
   const oidc = createOidcProvider({ url, people, journal, dataDir, secret });
-  const engines = await startEngines({ dataDir, url, journal, tokens, dynamodb: engine, parts });
+  const engines = await startEngines({ dataDir, journal, tokens, dynamodb: engine, parts });
 
   const deliver = createDeliver(principals);
   const functions = new Functions({ principals, journal, endpoint, deliver, logDir: join(dataDir, 'logs') });
-  const mappings = new Mappings({ functions, principals, journal, deliver });
+  const mappings = new Mappings({ functions, principals, journal, deliver, roughness });
   const machines = new StepFunctions({ journal, principals });
   const schedules = new Schedules({ principals, journal, deliver });
   const apis = new Apis();
@@ -171,6 +173,7 @@ async function wire(
       createDynamoDbService({
         engine: () => engines.dynamodb,
         onWrite: (tables) => mappings.wake(tables),
+        roughness,
       }),
       createSqsService({ url: () => engines.queues.url, endpoint }),
       createS3Service({ url: () => engines.queues.url, iam, journal }),
@@ -184,7 +187,6 @@ async function wire(
     ],
     fallback: (request, response) => {
       const path = request.url ?? '/';
-      if (path.startsWith(REGISTRY_TOKEN_PATH)) return tokens.handle(request, response);
       return oidc.serves(path) ? oidc.serve(request, response) : http.serve(request, response);
     },
     upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),

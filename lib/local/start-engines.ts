@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Journal } from './journal/journal.ts';
-import { REGISTRY_TOKEN_PATH, type RegistryTokens } from './registry/registry-tokens.ts';
+import type { RegistryTokens } from './registry/registry-tokens.ts';
 import { say } from './wire/say.ts';
 import type { SystemParts } from './system/system.ts';
 import { startDocker, type Docker } from './engines/docker.ts';
@@ -19,7 +19,6 @@ export interface Engines {
 
 export interface EnginesOptions {
   dataDir: string;
-  url: string;
   journal: Journal;
   tokens: RegistryTokens;
   dynamodb: DynamoDbEngine;
@@ -47,11 +46,9 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   }
 }
 
-async function startContainers({ dataDir, url, journal, tokens, parts }: EnginesOptions) {
+async function startContainers({ dataDir, journal, tokens, parts }: EnginesOptions) {
   const registry =
-    parts.registry === undefined
-      ? undefined
-      : await startRegistry({ dataDir, journal, tokens, realm: `${url}${REGISTRY_TOKEN_PATH}` });
+    parts.registry === undefined ? undefined : await startRegistry({ dataDir, journal, tokens });
   const docker = await startDocker({ dataDir, insecureRegistry: registry?.host });
   if ('unavailable' in docker)
     say('docker', `No container engine: ${docker.unavailable}. Everything but launching containers works.`);

@@ -2,6 +2,9 @@ import { Command } from 'commander';
 import { KEY_TYPES } from '../signing/algorithms.ts';
 import { createDevelopmentCertificate, type CreateOptions } from './create-development-certificate.ts';
 import { inspectArtifact } from './inspect-artifact.ts';
+import { login, type LoginOptions } from './login.ts';
+import { logout } from './logout.ts';
+import { printToken } from './print-token.ts';
 import { signArtifact } from './sign-artifact.ts';
 import type { SignOptions } from './sign-options.ts';
 import type { Answering, Streams } from './streams.ts';
@@ -18,10 +21,16 @@ Examples:
   $ gpuaas artifact sign weights.bin --kms-key alias/release --chain release.pem --intent intent.json
 ${ENDINGS}`;
 
+const LOGIN_EXAMPLES = `
+Examples:
+  $ gpuaas login --issuer https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc --client 4f8…
+  $ curl -H "Authorization: Bearer $(gpuaas token)" https://<api>/api/v1/me
+${ENDINGS}`;
+
 /** The command line as a tree of nouns and verbs. */
 export function createProgram(streams: Streams): Command {
   const program = new Command('gpuaas')
-    .description('Signs images and files of app teams, following the Notary Project and SLSA.')
+    .description('Signs people in, and signs images and files, following the Notary Project and SLSA.')
     .addHelpText('after', ENDINGS)
     .exitOverride()
     .configureOutput({
@@ -29,6 +38,24 @@ export function createProgram(streams: Streams): Command {
       writeErr: (text) => streams.tell(text.trimEnd()),
     })
     .showHelpAfterError('Add --help to see the commands and options.');
+
+  answering(program.command('login'))
+    .description('Signs you in with a browser, or with a code that you type in a browser elsewhere.')
+    .option(
+      '--issuer <address>',
+      'where people sign in (or GPUAAS_ISSUER; default: the platform that runs here)',
+    )
+    .option('--client <id>', 'the client of the command line there (or GPUAAS_CLIENT)')
+    .option('--device', 'by a code that you type in a browser on another machine')
+    .option('--data <folder>', 'the data folder of the platform that runs here', '.data')
+    .addHelpText('after', LOGIN_EXAMPLES)
+    .action((options: LoginOptions) => login(options, streams));
+  answering(program.command('token'))
+    .description('Prints an access token of whoever is signed in, renewed if need be.')
+    .action((options: Answering) => printToken(options, streams));
+  answering(program.command('logout'))
+    .description('Forgets the tokens and ends the session they came from.')
+    .action((options: Answering) => logout(options, streams));
 
   const artifact = program
     .command('artifact')
@@ -51,11 +78,6 @@ export function createProgram(streams: Streams): Command {
     .option(
       '--registry-password-stdin',
       'read the password from standard input (or set GPUAAS_REGISTRY_PASSWORD)',
-    )
-    .option('--manifest <file>', 'the manifest exactly as it was pushed, if the credential may not read it')
-    .option(
-      '--replace-referrers',
-      'replace a list of signatures that cannot be read by one with only this signature',
     )
     .option(
       '--intent <file>',

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { SignInError } from '../sign-in/sign-in-error.ts';
 import { SigningError, type SigningErrorKind } from '../signing/signing-error.ts';
 import { createProgram } from './program.ts';
 import type { Streams } from './streams.ts';
@@ -19,7 +20,7 @@ export async function run(words: string[], streams: Streams): Promise<number> {
   } catch (error) {
     // Commander has told what it found already. What nobody expected ends with its trace.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODES.usage;
-    if (!(error instanceof SigningError)) throw error;
+    if (!(error instanceof SigningError || error instanceof SignInError)) throw error;
     streams.tell(`${error.message}\n${error.advice}`);
     return EXIT_CODES[error.kind];
   }

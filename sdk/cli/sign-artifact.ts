@@ -4,7 +4,6 @@ import { attach, type Attached } from '../signing/attach.ts';
 import { describeFile, uploadFile, type FileIntent } from '../signing/files.ts';
 import { inspectEnvelope } from '../signing/inspect-envelope.ts';
 import { signDescriptor, type Descriptor } from '../signing/notation.ts';
-import { digestOf } from '../signing/oci.ts';
 import { signPredicate } from '../signing/provenance.ts';
 import { openRegistry, type RegistryAccess } from '../signing/registry-access.ts';
 import { keySigner, type Signer } from '../signing/signer.ts';
@@ -44,10 +43,9 @@ async function signImage(
 ): Promise<void> {
   const { host, repository, digest } = image;
   const registry = openRegistry({ host, credentials: await readCredentials(options, streams) });
-  const subject = await describeImage(registry, image, options.manifest);
+  const subject = await describeImage(registry, image);
   const { signature, provenance } = await sign(subject, repository);
-  const { replaceReferrers } = options;
-  const attached = await attach({ registry, repository, subject, signature, provenance, replaceReferrers });
+  const attached = await attach({ registry, repository, subject, signature, provenance });
   if (options.output !== undefined) writeEnvelopes(options.output, signature, provenance);
   tell(streams, options, `Signed ${host}/${repository}@${digest}. Now register the digest and verify it.`);
   answer(streams, options, { ...viewSubject(subject), ...viewAttached(attached) }, [
@@ -68,20 +66,10 @@ const viewAttached = ({ signature, provenance, listedBy }: Attached) => ({
   listed_by: listedBy,
 });
 
-/** From the registry, or from the manifest as it was pushed, when the credential may not look. */
 async function describeImage(
   registry: RegistryAccess,
   { repository, digest }: ImageName,
-  manifestPath: string | undefined,
 ): Promise<Descriptor> {
-  if (manifestPath !== undefined) {
-    const bytes = readNamedFile(manifestPath);
-    const { mediaType } = readNamedJson(manifestPath) as { mediaType?: string };
-    if (digestOf(bytes) === digest && mediaType !== undefined)
-      return { mediaType, digest, size: bytes.length };
-    const advice = 'Give the manifest exactly as it was pushed: a rewritten manifest has another digest.';
-    throw new SigningError('failed', `${manifestPath} is not the manifest of ${digest}.`, advice);
-  }
   const found = await registry.headManifest(repository, digest);
   if (found !== undefined) return found;
   const advice = 'Push the image first, and name the digest that the push printed.';

@@ -10,8 +10,6 @@ export interface SignOptions extends Answering {
   output?: string;
   registryUser?: string;
   registryPasswordStdin?: boolean;
-  replaceReferrers?: boolean;
-  manifest?: string;
   intent?: string;
 }
 
@@ -51,9 +49,7 @@ export function requireSense(options: SignOptions, isImage: boolean): void {
   }
   const misplaced = isImage
     ? options.intent !== undefined && '--intent'
-    : (options.manifest !== undefined && '--manifest') ||
-      (options.replaceReferrers === true && '--replace-referrers') ||
-      (options.registryUser !== undefined && '--registry-user') ||
+    : (options.registryUser !== undefined && '--registry-user') ||
       (options.registryPasswordStdin === true && '--registry-password-stdin');
   if (misplaced !== false) {
     const [this_, other] = isImage ? ['an image', 'files'] : ['a file', 'images'];

@@ -32,8 +32,6 @@ export interface Attachment {
   /** An envelope of signProvenance. */
   provenance?: Buffer;
   createdAt?: Date;
-  /** Writes a list of these alone, over one that the credential may not read. */
-  replaceReferrers?: boolean;
   /** How long to wait before looking whether somebody wrote over the list. */
   settleMs?: number;
 }
@@ -77,10 +75,10 @@ export async function attach(attachment: Attachment): Promise<Attached> {
 
 /** distribution-spec, "Pushing Manifests with Subject": the client keeps the list where the registry does not. */
 async function list(attachment: Attachment, ours: Referrer[]): Promise<void> {
-  const { registry, repository, subject, replaceReferrers = false, settleMs = SETTLE_MS } = attachment;
+  const { registry, repository, subject, settleMs = SETTLE_MS } = attachment;
   const tag = referrersTag(subject.digest);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const others = replaceReferrers ? [] : await readList(registry, repository, tag);
+    const others = await readList(registry, repository, tag);
     const added = ours.filter(({ digest }) => others.every((other) => other.digest !== digest));
     if (added.length === 0) return;
     const bytes = indexOf([...others, ...added]);
@@ -92,7 +90,6 @@ async function list(attachment: Attachment, ours: Referrer[]): Promise<void> {
     await wait(settleMs);
     const now = await registry.headManifest(repository, tag);
     if (now?.digest === digestOf(bytes)) return;
-    if (replaceReferrers) break;
   }
   throw new SigningError(
     'conflict',
@@ -102,24 +99,12 @@ async function list(attachment: Attachment, ours: Referrer[]): Promise<void> {
 }
 
 async function readList(registry: RegistryAccess, repository: string, tag: string): Promise<Referrer[]> {
-  // Asked first: a credential that may only push is told whether there is a list, and may not read it.
-  if ((await registry.headManifest(repository, tag)) === undefined) return [];
-  const bytes = await registry.getManifest(repository, tag).catch((error: unknown) => {
-    throw isDenied(error) ? unreadable(tag) : error;
-  });
+  const bytes = await registry.getManifest(repository, tag);
   const index = JSON.parse(bytes?.toString('utf8') ?? '{}') as Partial<ReferrersIndex>;
   return index.manifests ?? [];
 }
 
 const isConflict = (error: unknown): boolean => error instanceof SigningError && error.kind === 'conflict';
-const isDenied = (error: unknown): boolean => error instanceof SigningError && error.kind === 'auth';
-
-const unreadable = (tag: string): SigningError =>
-  new SigningError(
-    'conflict',
-    `This image already has a list of signatures at ${tag}, and the credential may not read it.`,
-    'Use a credential that may pull as well, or --replace-referrers to replace the list by one with only this signature.',
-  );
 
 const immovable = (tag: string): SigningError =>
   new SigningError(

@@ -251,7 +251,9 @@ function refusalOf(
   if (errors.some(({ code }) => code === 'TAG_INVALID') || status === 409) {
     return new SigningError('conflict', told, 'The tag already exists and cannot be moved.');
   }
-  if (status === 401 || status === 403) {
+  // ECR answers 400 to a password that is none of its own, and to HEAD it gives no reason.
+  const isDenied = status === 400 && errors.every(({ code }) => code === 'DENIED');
+  if (status === 401 || status === 403 || isDenied) {
     const advice =
       credentials === undefined
         ? 'Give --registry-user and the password on standard input.'

@@ -4,6 +4,7 @@ import { dynamo } from '../../functions/platform/clients.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { RouteKey } from '../../functions/routes.ts';
 import { routesInFull } from '../../lib/endpoints.ts';
+import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import type { Body, Prepared } from './recipe.ts';
 import { commands } from './recipes.ts';
 import { openScene, type Scene } from './scene.ts';
@@ -30,7 +31,8 @@ let crash: Crash | undefined;
 let isNextAnswerLost = false;
 
 beforeAll(async () => {
-  world = await openWorld();
+  // A call makes the same requests each time.
+  world = await openWorld({ roughness: SMOOTH });
   scene = openScene(world);
   // Outside of the client's own retries: to the handler, it is over.
   dynamo().middlewareStack.add(

@@ -29,6 +29,7 @@ import { ADMIN, type World } from './world.ts';
 import { planArtifact } from '../artifacts/planned-artifact.ts';
 import { policyOfTests, signFile } from '../artifacts/signed-file.ts';
 import { planApp } from '../catalog/entitled.ts';
+import { commitAgain } from '../commit-again.ts';
 
 export interface Person {
   id: string;
@@ -116,7 +117,7 @@ export function openScene(world: World) {
         ...(owner && { owner: { org_id: owner.org_id, project_id: owner.id } }),
         versions: { [version]: { status, internal } },
       });
-      await commit(saveApp(undefined, app));
+      await commitAgain(saveApp(undefined, app));
       return app;
     },
     /** An artifact of a project, in any state, by the domain's own writes; there are no bytes behind it. */

@@ -44,8 +44,12 @@ function kindOf({ pk, sk }: Item): string {
 
 function attributesBetween(before: Item, after: Item): string {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names]
-    .filter((name) => !isDeepStrictEqual(before[name], after[name]))
-    .sort()
-    .join(', ');
+  return (
+    [...names]
+      .filter((name) => !isDeepStrictEqual(before[name], after[name]))
+      // Which of several places was taken depends on ids.
+      .map((name) => name.replace(/_\d+$/, '_n'))
+      .sort()
+      .join(', ')
+  );
 }

@@ -22,14 +22,18 @@ import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
 import type { Registry } from '../../lib/local/registry/registry.ts';
 import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
+import { PREFIXES } from '../../lib/wildcards.ts';
 import { createControlTable } from '../control-table.ts';
 import { openDynamoDb } from '../dynamodb.ts';
+import { countRepeats, testRoughness } from '../rough.ts';
+import { beStrict } from '../strict-dynamodb.ts';
+import { until } from '../until.ts';
+import type { Roughness } from '../../lib/local/wire/roughness.ts';
 import { allow, openAwsServices } from '../local/services/aws-services-world.ts';
-import { PUSH } from '../local/registry/ecr-world.ts';
 
 const BUCKET = 'artifacts';
 /** As lib/artifacts.ts grants it to the role that publishes. */
-const PUBLISHING = [...PUSH, 'ecr:GetAuthorizationToken'];
+const PUBLISHING = [...PREFIXES.publishing.actions, 'ecr:GetAuthorizationToken'];
 const AUDIENCE = 'urn:gpuaas:api';
 export const ADMIN = 'admin-subject';
 const SIGNING_KEYS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
@@ -56,7 +60,10 @@ export interface Answer {
  * The functions in this process, with their handlers as the gateway calls them, over real DynamoDB, KMS and S3. People
  * come from an issuer of the test's own, whose keys are served over HTTP.
  */
-export async function openWorld({ registry }: { registry?: 'real' | Registry } = {}) {
+export async function openWorld({
+  registry,
+  roughness = testRoughness(),
+}: { registry?: 'real' | Registry; roughness?: Roughness } = {}) {
   const dynamodb = await openDynamoDb();
   const { table } = dynamodb;
   const services = await openAwsServices({ dynamodb, registry });
@@ -113,6 +120,8 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     authorizationCache.clear();
     forgetCatalog();
   };
+  const { happens, repeats } = countRepeats(roughness);
+  const strict = beStrict(dynamo(), client, happens);
   let requests = 0;
   dynamo().middlewareStack.add((next) => (args) => ((requests += 1), next(args)), { step: 'initialize' });
 
@@ -157,7 +166,12 @@ export async function openWorld({ registry }: { registry?: 'real' | Registry } =
     call,
     routes,
     services,
-    requests: () => requests,
+    /** DynamoDB requests of the functions so far, without those that chance had them make again. */
+    requests: () => requests - repeats(),
+    /** Waits until the index shows everything the functions wrote. */
+    indexed: () => until(() => !strict.isBehind),
+    /** How often the functions met a transaction of somebody else. */
+    conflicts: () => strict.conflicts,
     /** As in a function that has just started. */
     forgetAuthorization: forget,
     userId: (subject: string) => userIdOf(issuer.config.issuer, subject),

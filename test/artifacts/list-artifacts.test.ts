@@ -41,6 +41,7 @@ beforeAll(async () => {
     trust_state: 'verified',
   });
   await scene.artifact((await scene.place()).project, { app_slug: 'alpha' });
+  await world.indexed();
 });
 
 afterAll(() => world.close());

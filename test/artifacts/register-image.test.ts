@@ -68,8 +68,8 @@ async function publish(slug: string): Promise<{ client: OciClient; username: str
     body: { wrapping_token },
   });
   const { username, password } = unwrapped.body as unknown as { username: string; password: string };
-  const { registry, realm } = world.services;
-  const client = await OciClient.login(registry.url, realm, password, `gpuaas/apps/${project.slug}/${slug}`);
+  const { url } = world.services.registry;
+  const client = new OciClient(url, `gpuaas/apps/${project.slug}/${slug}`, password);
   return { client, username, password };
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleOf, ofType, type Synthesized } from '../lib/synthesized.ts';
+import { bundleOf, ofType, shortName, type Synthesized } from '../lib/synthesized.ts';
 
 export const KILOBYTES_MAX = 600;
 const GROWTH_MAX = 1.05;
@@ -13,10 +13,10 @@ const RECORD = 'If that is meant: npm run bench -- --record-bundles';
 /** By function, in kB. */
 export type Sizes = Record<string, number>;
 
-export function sizesOf({ platform, outdir }: Synthesized): Sizes {
+export function sizesOf({ data, platform, outdir }: Synthesized): Sizes {
   return Object.fromEntries(
-    ofType(platform, 'AWS::Lambda::Function').map(([, fn]) => [
-      String(fn.Properties.FunctionName).replace('GpuaasPlatform-', ''),
+    ofType({ ...data, ...platform }, 'AWS::Lambda::Function').map(([, fn]) => [
+      shortName(fn.Properties.FunctionName),
       Buffer.byteLength(bundleOf(outdir, fn)) / 1000,
     ]),
   );

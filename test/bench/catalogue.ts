@@ -5,6 +5,7 @@ import { dynamo } from '../../functions/platform/clients.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { Request } from '../../functions/platform/http/request.ts';
+import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { planApp } from '../catalog/entitled.ts';
 import { createControlTable, startControlTable } from '../control-table.ts';
 import { interleave, measureApart, quantile, report, type Row } from './measure.ts';
@@ -20,7 +21,7 @@ const VERSIONS_EACH = 10;
 export const measureCatalogue = (): Promise<Row[]> => measureApart(import.meta.filename);
 
 async function measure(): Promise<Row[]> {
-  const table = await startControlTable();
+  const table = await startControlTable({ roughness: SMOOTH });
   try {
     for (const count of [FEW, MANY]) await stock(count);
     const side =

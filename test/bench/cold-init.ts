@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { readAssembly } from '../../lib/local/template/assembly.ts';
 import { identifyWith } from '../../lib/local/resources/index.ts';
 import { Templates } from '../../lib/local/template/template.ts';
+import { shortName } from '../lib/synthesized.ts';
 import { KILOBYTES_MAX } from './bundle-sizes.ts';
 import { interleave, quantile, type Row } from './measure.ts';
 
@@ -72,7 +73,7 @@ export function functionBundles(assembly: string): Bundle[] {
     .map((resource) => {
       const { S3Key } = resource.properties['Code'] as { S3Key: string };
       return {
-        name: resource.identity.ref.replace(/^GpuaasPlatform-/, ''),
+        name: shortName(resource.identity.ref),
         file: join(resource.assets.get(S3Key) ?? '', 'index.mjs'),
       };
     });

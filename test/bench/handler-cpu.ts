@@ -15,6 +15,7 @@ import { createContext, withPrincipal } from '../../functions/platform/context.t
 import { newId } from '../../functions/platform/ids.ts';
 import { readRequest } from '../../functions/platform/http/request.ts';
 import { userIdOf } from '../../functions/platform/auth/tokens.ts';
+import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { startControlTable } from '../control-table.ts';
 import { openTokenIssuer, type TokenIssuer } from '../platform/token-issuer.ts';
 import { type BareHandlers, type Handler, makeBareHandlers } from './bare-handlers.ts';
@@ -43,7 +44,7 @@ interface Place {
 export const measureHandlerCpu = (): Promise<Row[]> => measureApart(import.meta.filename);
 
 async function measure(): Promise<Row[]> {
-  const table = await startControlTable();
+  const table = await startControlTable({ roughness: SMOOTH });
   const issuer = await openTokenIssuer();
   Object.assign(process.env, {
     OIDC_ISSUERS: JSON.stringify([issuer.config]),

@@ -1,3 +1,4 @@
+import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { type Counted, countRequests } from '../api/request-counts.ts';
 import { openWorld } from '../api/world.ts';
 import { measureApart, report, type Row } from './measure.ts';
@@ -6,7 +7,7 @@ import { measureApart, report, type Row } from './measure.ts';
 export const measureRequests = (): Promise<Row[]> => measureApart(import.meta.filename);
 
 async function measure(): Promise<Row[]> {
-  const world = await openWorld();
+  const world = await openWorld({ roughness: SMOOTH });
   try {
     return rowsOf(await countRequests(world));
   } finally {

@@ -9,6 +9,7 @@ import { controlTable, type Item } from '../../functions/platform/data/table.ts'
 import type { RouteKey } from '../../functions/routes.ts';
 import { DEEP } from '../deep.ts';
 import type { Body } from '../api/recipe.ts';
+import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { planApp } from './entitled.ts';
@@ -24,7 +25,8 @@ let place: Awaited<ReturnType<Scene['place']>>;
 const sent: string[] = [];
 
 beforeAll(async () => {
-  world = await openWorld();
+  // Requests are counted, so none is made twice by chance.
+  world = await openWorld({ roughness: SMOOTH });
   place = await openScene(world).place();
   dynamo().middlewareStack.add(
     (next, { commandName }) =>

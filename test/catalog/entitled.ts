@@ -2,8 +2,8 @@ import type { App } from '../../functions/catalog/app.ts';
 import { saveEntitlement } from '../../functions/catalog/entitlement-store.ts';
 import { planEntitlement, type PutEntitlement } from '../../functions/catalog/entitlement.ts';
 import { saveApp } from '../../functions/catalog/keep-release.ts';
-import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { commitAgain } from '../commit-again.ts';
 
 /** What a place says of an app, made with the domain's own rules and writes but not by a call. */
 export async function entitle(
@@ -12,7 +12,7 @@ export async function entitle(
   says: PutEntitlement = { enabled: true },
 ): Promise<void> {
   const entry = planEntitlement(undefined, says, 'user:somebody', new Date());
-  await commit([saveEntitlement(place, slug, undefined, entry, undefined)]);
+  await commitAgain([saveEntitlement(place, slug, undefined, entry, undefined)]);
 }
 
 /** An app of the platform with one active version, or whatever is said instead. */
@@ -39,13 +39,13 @@ export function planApp(change: Partial<App> = {}): App {
 
 export async function putApp(change: Partial<App> = {}): Promise<App> {
   const app = planApp(change);
-  await commit(saveApp(undefined, app));
+  await commitAgain(saveApp(undefined, app));
   return app;
 }
 
 /** The app as it is from now on. */
 export async function changeApp(before: App, change: Partial<App>): Promise<App> {
   const after = { ...before, ...change, revision: before.revision + 1 };
-  await commit(saveApp(before, after));
+  await commitAgain(saveApp(before, after));
   return after;
 }

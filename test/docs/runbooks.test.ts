@@ -61,7 +61,7 @@ describe('the runbook of events', () => {
   test('knows every queue in which events and reactions end that failed', () => {
     const queues = ofType(platform, 'AWS::SQS::Queue')
       .map(([id]) => id.replace(/[0-9A-F]{8}$/, ''))
-      .filter((name) => name.endsWith('Failures') && /^Relay|Reactions|Answer/.test(name));
+      .filter((name) => name.endsWith('Failures') && /^(Relay|Reactions|Selftest)/.test(name));
     expect(queues.length).toBeGreaterThan(5);
     expect(missing(queues)).toEqual([]);
   });

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import { signDescriptor } from '../../sdk/signing/notation.ts';
 import { keySigner } from '../../sdk/signing/signer.ts';
+import { until } from '../until.ts';
 import { call, createPlace, done, type Place } from './people.ts';
 import { dataDir } from './planted-secrets.ts';
 import { readCredentials } from './signed-fetch.ts';
@@ -48,7 +49,7 @@ const read = (): Promise<Artifact> => done('GET', `${artifacts()}/${artifact.id}
 
 /** Runs it as its schedule would. */
 async function invoke(name: string): Promise<void> {
-  const FunctionName = `GpuaasPlatform-${name}`;
+  const FunctionName = `GpuaasArtifacts-${name}`;
   const { FunctionError } = await new LambdaClient(operator).send(new InvokeCommand({ FunctionName }));
   expect(FunctionError).toBeUndefined();
 }
@@ -108,18 +109,23 @@ test('an old draft is forgotten, and an intent nobody used ends', async () => {
   await age(artifactKey(artifact.id), 'created_at');
   await age(dueKey(artifact.id), 'gsi1sk');
   await age(intentKey(intent.id), 'gsi1sk', 'open_until');
-  await invoke('retention-maintain-artifacts');
-  await invoke('publishing-expire-intents');
-  expect((await call('GET', `${artifacts()}/${artifact.id}`, ADMIN)).status).toBe(404);
+  // Each run does what its index shows by then.
+  await until(async () => {
+    await invoke('retention-maintain-artifacts');
+    return (await call('GET', `${artifacts()}/${artifact.id}`, ADMIN)).status === 404;
+  });
   const audit = `/api/v1/projects/${place.project_id}/audit?action=artifacts.intent.expire`;
-  expect((await done<{ items: unknown[] }>('GET', audit, ADMIN)).items).toMatchObject([
-    { subject: `publish_intent:${intent.id}`, actor: 'platform:intent-expiry' },
-  ]);
+  const ended = await until(async () => {
+    await invoke('publishing-expire-intents');
+    const { items } = await done<{ items: unknown[] }>('GET', audit, ADMIN);
+    return items.length > 0 && items;
+  });
+  expect(ended).toMatchObject([{ subject: `publish_intent:${intent.id}`, actor: 'platform:intent-expiry' }]);
 });
 
 test('a sweep can read every repository, and removes nothing that came today', async () => {
   await invoke('retention-sweep-repositories');
-  const log = readFileSync(join(dataDir, 'logs', 'GpuaasPlatform-retention-sweep-repositories.log'), 'utf8');
+  const log = readFileSync(join(dataDir, 'logs', 'GpuaasArtifacts-retention-sweep-repositories.log'), 'utf8');
   expect(log).not.toContain('"level":"error"');
   const garbage = await done<{ items: { item_count: number }[] }>('GET', `${TRUST}/garbage`, ADMIN);
   expect(garbage.items.length).toBeGreaterThan(0);

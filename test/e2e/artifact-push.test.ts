@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type DockerCli, dockerCli, importBusybox } from '../local/engines/container-image.ts';
+import { digestOf, MANIFEST_TYPE, OciClient } from '../local/registry/oci-client.ts';
 import { call, createPlace, done, type Place } from './people.ts';
 import { findShownSecrets } from './planted-secrets.ts';
 
@@ -49,24 +50,41 @@ async function obtain(app_slug: string): Promise<Credential> {
 const skopeo = async (...args: string[]): Promise<string> =>
   (await run('skopeo', ['--insecure-policy', ...args])).stdout;
 
-const pushWithSkopeo = (image: string, { username, password }: Credential): Promise<string> =>
-  skopeo(
+async function pushWithSkopeo(image: string, { username, password }: Credential): Promise<string> {
+  const digestFile = joinPath(scratch, 'digest');
+  await skopeo(
     'copy',
     '--dest-tls-verify=false',
     `--dest-creds=${username}:${password}`,
+    `--digestfile=${digestFile}`,
     `docker-archive:${archive}`,
     `docker://${image}`,
   );
-
-async function pushWithDocker(image: string): Promise<string> {
-  await docker('tag', LOCAL, image);
-  return docker('push', image);
+  return readFileSync(digestFile, 'utf8');
 }
+
+async function pushWithDocker(image: string, credential: Credential): Promise<string> {
+  await logIn(credential);
+  await docker('tag', LOCAL, image);
+  await docker('push', image);
+  const digests = await docker('inspect', '--format', '{{join .RepoDigests "\\n"}}', image);
+  const pushed = digests.split('\n').find((each) => each.startsWith(`${image.replace(/:[^:/]+$/, '')}@`));
+  return pushed?.split('@')[1] ?? 'none';
+}
+
+const clientOf = ({ registry_host, password }: Credential, repository: string): OciClient =>
+  new OciClient(`http://${registry_host}`, repository, password);
+
+const pushAskingFirst = (image: string, credential: Credential): Promise<string> =>
+  clientOf(credential, credential.repository).pushAskingFirst(
+    image.slice(image.lastIndexOf(':') + 1),
+    'layer',
+  );
 
 const logIn = ({ username, password, registry_host }: Credential): Promise<string> =>
   docker('login', '--username', username, '--password', password, registry_host);
 
-const DENIED = /denied|unauthorized|authentication required/;
+const DENIED = /denied|403/;
 
 beforeAll(async () => {
   if (docker_host === null) throw new Error('The platform has no Docker engine here.');
@@ -84,49 +102,65 @@ afterAll(async () => {
 });
 
 describe('the credential of a publish intent', () => {
-  test('lets skopeo push to its repository', async () => {
-    await pushWithSkopeo(credential.image, credential);
-  });
-
-  test('lets docker push to it, and what it pushed is registered by its digest', async () => {
-    await logIn(credential);
-    const image = `${credential.image}-docker`;
-    await pushWithDocker(image);
-    const pushed = await docker('inspect', '--format', '{{index .RepoDigests 0}}', image);
-    const digest = pushed.slice(pushed.indexOf('@') + 1);
-    const registered = await done<{ digest: string; trust_state: string; platforms: object[] }>(
-      'POST',
-      artifacts(),
-      {
+  test.each([
+    ['skopeo', pushWithSkopeo],
+    ['docker', pushWithDocker],
+    ['a client that asks first', pushAskingFirst],
+  ])(
+    'lets %s push to its repository, and what it pushed is registered by its digest',
+    async (client, push) => {
+      const name = client.replaceAll(' ', '-');
+      const digest = await push(`${credential.image}-${name}`, credential);
+      const { id, ...registered } = await done<{ id: string; platforms: object[] }>('POST', artifacts(), {
         as: 'admin',
         body: {
           app_slug: 'pushed',
           app_version: '1.0.0',
-          artifact_name: 'runtime',
+          artifact_name: `runtime-${name}`,
           repository: credential.repository,
           digest,
           tag: 'dev-latest',
-          media_type: 'application/vnd.docker.distribution.manifest.v2+json',
         },
-      },
-    );
-    expect(registered).toMatchObject({ digest, lifecycle_state: 'draft', trust_state: 'unverified' });
-    expect(registered.platforms).toHaveLength(1);
+      });
+      expect(registered).toMatchObject({ digest, lifecycle_state: 'draft', trust_state: 'unverified' });
+      expect(registered.platforms).toHaveLength(1);
+      expect(await done('GET', `${artifacts()}/${id}`, { as: 'admin' })).toMatchObject({ id, digest });
+    },
+  );
+
+  test('lets its holder read the manifests there, but no layer, and nothing in another repository', async () => {
+    const content = 'a layer to read';
+    const digest = await clientOf(credential, credential.repository).pushAskingFirst('to-read', content);
+    await clientOf(sibling, sibling.repository).pushAskingFirst('to-read', content);
+    const paths = ['/manifests/to-read', `/manifests/${digest}`, `/blobs/${digestOf(content)}`, '/tags/list'];
+    const statuses = (repository: string) => {
+      const client = clientOf(credential, repository);
+      const ask = async (method: string, path: string) =>
+        (await client.call(method, path, undefined, { accept: MANIFEST_TYPE })).status;
+      return Promise.all([ask('HEAD', '/manifests/to-read'), ...paths.map((path) => ask('GET', path))]);
+    };
+    expect(await statuses(credential.repository)).toEqual([200, 200, 200, 403, 403]);
+    expect(await statuses(sibling.repository)).toEqual([403, 403, 403, 403, 403]);
   });
 
   test('lets nobody push to a sibling repository', async () => {
     await expect(pushWithSkopeo(sibling.image, credential)).rejects.toThrow(DENIED);
-    await logIn(credential);
-    await expect(pushWithDocker(sibling.image)).rejects.toThrow(DENIED);
+    await expect(pushWithDocker(sibling.image, credential)).rejects.toThrow(DENIED);
+    const client = clientOf(credential, sibling.repository);
+    await expect(client.pushAskingFirst('theirs', 'layer')).rejects.toThrow(DENIED);
   });
 
   test('lets nobody pull, not even what was pushed with it', async () => {
+    const image = `${credential.image}-pull`;
+    await pushAskingFirst(image, credential);
     await logIn(credential);
-    await expect(docker('pull', credential.image)).rejects.toThrow(DENIED);
+    await expect(docker('pull', image)).rejects.toThrow('ecr:GetDownloadUrlForLayer');
     const creds = `--creds=${credential.username}:${credential.password}`;
-    await expect(
-      skopeo('inspect', '--tls-verify=false', creds, `docker://${credential.image}`),
-    ).rejects.toThrow(DENIED);
+    await expect(skopeo('inspect', '--tls-verify=false', creds, `docker://${image}`)).rejects.toThrow(DENIED);
+  });
+
+  test('lets docker push layers that another repository has already', async () => {
+    await pushWithDocker(sibling.image, sibling);
   });
 
   test('does not move a tag that was pushed', async () => {
@@ -135,7 +169,7 @@ describe('the credential of a publish intent', () => {
     const container = await docker('create', '--label', 'other=1', LOCAL, '/bin/sh');
     await docker('commit', container, other);
     await docker('rm', container);
-    await logIn(credential);
+    await pushWithDocker(credential.image, credential);
     await docker('tag', other, credential.image);
     await expect(docker('push', credential.image)).rejects.toThrow(/immutable|TAG_INVALID|tag invalid/i);
     await docker('rmi', '--force', other);

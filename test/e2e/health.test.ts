@@ -1,4 +1,4 @@
-import { expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 
 const { api_url } = inject('platform');
 
@@ -27,4 +27,32 @@ test('a forged signature is refused', async () => {
   };
   const response = await fetch(`${api_url}/api/v1/selftests`, { method: 'POST', headers });
   expect(response.status).toBe(403);
+});
+
+describe('from a browser', () => {
+  const preflight = (origin: string): Promise<Response> =>
+    fetch(`${api_url}/api/v1/me`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization',
+      },
+    });
+
+  test('the console may call with a token, and read what an answer says besides its body', async () => {
+    const origin = 'http://127.0.0.1:5173';
+    const { status, headers } = await preflight(origin);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(headers.get('access-control-allow-headers')).toContain('authorization');
+    const answer = await fetch(`${api_url}/api/v1/health`, { headers: { origin } });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('x-request-id');
+  });
+
+  test('a page of another origin may not', async () => {
+    const { headers } = await preflight('https://elsewhere.example.com');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { notOrphaned } from '../../lib/local/engines/child-process.ts';
 import { ENGINE_ASKED } from '../dynamodb.ts';
+import { SEED } from '../rough.ts';
 
 /** In the end-to-end tests a warm function remembers so long what somebody may do. */
 export const AUTHORIZATION_CACHE_SECONDS = 1;
@@ -57,6 +58,7 @@ export async function startCopy(options: {
   if (options.assembly !== undefined) words.push('--assembly', options.assembly);
   for (const [name, value] of Object.entries(options.context ?? {}))
     words.push('--context', `${name}=${value}`);
+  if (SEED !== undefined) words.push('--rough', SEED);
   if (ENGINE_ASKED !== undefined) words.push('--dynamodb', ENGINE_ASKED);
   // Whoever runs the tests may be killed, and then nobody stops it.
   const [command = '', ...args] = notOrphaned(words, 'TERM');

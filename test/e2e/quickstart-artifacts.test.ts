@@ -97,7 +97,7 @@ DIGEST="$(cat "$FILES/digest")"
 
 # When signature_required=true, attach the required signature before registration.
 npx gpuaas artifact sign "$(field registry_host <<<"$INTENT")/$(field repository <<<"$INTENT")@$DIGEST" \\
-  --key "$SIGNING_KEY" --chain "$SIGNING_CHAIN" --manifest "$IMAGE/manifest.json" \\
+  --key "$SIGNING_KEY" --chain "$SIGNING_CHAIN" \\
   --registry-user "$REGISTRY_USER" --registry-password-stdin <<<"$REGISTRY_PASSWORD" >&2
 
 # After push, register the immutable digest with the control plane:

@@ -36,7 +36,7 @@ interface Line {
 function linesOf(correlationId: string): Line[] {
   const folder = join(dataDir, 'logs');
   return readdirSync(folder).flatMap((file) => {
-    const fn = file.replace(/^GpuaasPlatform-|\.log$/g, '');
+    const fn = file.replace(/^Gpuaas[A-Z]\w+-|\.log$/g, '');
     return readFileSync(join(folder, file), 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('{') && line.includes(correlationId))

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyWebsocketEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readFeed } from '../../functions/events/event-store.ts';
-import { dynamo } from '../../functions/platform/clients.ts';
+import { dynamo, socketPosts } from '../../functions/platform/clients.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { serviceAccountKey, userKey } from '../../functions/platform/data/keys.ts';
@@ -108,15 +108,15 @@ describe('who follows a project', () => {
 
   test('misses nothing, whenever they subscribe: what was not pushed stands before the position', async () => {
     const told: string[] = [];
+    const followers: string[] = [];
     let isOver = false;
     const happening = (async () => {
-      for (let round = 0; round < 15; round += 1) told.push(...(await happen('a.b.c', 'a.b.d')));
+      for (let round = 0; round < 15 || followers.length < 4; round += 1)
+        told.push(...(await happen('a.b.c', 'a.b.d')));
       isOver = true;
     })();
-    const followers: string[] = [];
     while (!isOver) followers.push(await follow());
     await happening;
-    expect(followers.length).toBeGreaterThan(3);
     for (const follower of followers) {
       const { position } = subscribedTo(follower);
       const read = position === 0 ? [] : await readFeed(place.project_id, 0, position, new Date());
@@ -156,8 +156,20 @@ describe('who follows a project', () => {
       }
     };
     await Promise.all(Array.from({ length: 8 }, subscribeNext));
+    let underWay = 0;
+    let underWayMax = 0;
+    socketPosts().middlewareStack.add(
+      (next) => async (args) => {
+        underWayMax = Math.max(underWayMax, (underWay += 1));
+        return next(args).finally(() => (underWay -= 1));
+      },
+      { step: 'initialize', name: 'underWay' },
+    );
     const [id] = await happen('a.b.c');
+    socketPosts().middlewareStack.remove('underWay');
     expect(followers.filter((follower) => eventsTo(follower)[0] !== id)).toEqual([]);
+    // The client has no more connections, and does not wait long for one of them to be free.
+    expect(underWayMax).toBeLessThanOrEqual(50);
   });
 
   test('is told nothing, and cannot subscribe, after the time in which the gateway closes a connection', async () => {

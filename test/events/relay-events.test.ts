@@ -3,14 +3,18 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
 import { DEEP } from '../deep.ts';
+import { testRoughness } from '../rough.ts';
 import { openRelayWorld, type RelayWorld } from './relay-world.ts';
 
 let world: RelayWorld;
+/** Where calls are counted, none is made twice by chance. */
+let isCounting = false;
+const rough = testRoughness();
 
 beforeAll(async () => {
   // What fails below is logged, as it should be; this run need not show it.
   process.stdout.write = () => true;
-  world = await openRelayWorld();
+  world = await openRelayWorld({ roughness: (what) => !isCounting && rough(what) });
 });
 
 afterAll(() => world.close());
@@ -27,6 +31,9 @@ const onBus = (project_id: string) =>
     .bus()
     .map(({ detail }) => detail as { event_id: string; sequence: number; project_id: string })
     .filter((event) => event.project_id === project_id);
+
+const correlationOf = ({ dynamodb }: DynamoDBRecord) =>
+  dynamodb?.NewImage?.['event']?.M?.['correlation_id']?.S;
 
 /** The first time each was there: what comes again is known by its id. */
 const firsts = (ids: string[]) => [...new Set(ids)];
@@ -73,7 +80,9 @@ describe('the relay', () => {
     const records = await world.take();
     const before = world.calls();
     world.busRequests.length = 0;
+    isCounting = true;
     await world.handler({ Records: records });
+    isCounting = false;
     expect(world.calls() - before).toBe(3 + 1 + 3);
     expect(world.busRequests).toEqual([10, 10, 5]);
   });
@@ -116,6 +125,30 @@ describe('the relay', () => {
     await world.handler({ Records: [records[2], records[0], records[1]] as DynamoDBRecord[] });
     expect(await onFeed(place.project_id)).toEqual(numbered(ids));
     expect(onBus(place.project_id).map(({ event_id }) => event_id)).toEqual(ids);
+  });
+
+  test('keeps that order, too, where a batch ends within the change', async () => {
+    const place = newPlace();
+    const ids = await world.say(place, 'a.b.before');
+    ids.push(...(await world.say(place, 'a.b.first', 'a.b.second', 'a.b.third')));
+    const [before, first, second, third] = (await world.take()) as [
+      DynamoDBRecord,
+      DynamoDBRecord,
+      DynamoDBRecord,
+      DynamoDBRecord,
+    ];
+    for (const batch of [[before, third], [first], [second]])
+      expect(await world.handler({ Records: batch })).toEqual({ batchItemFailures: [] });
+    expect(await onFeed(place.project_id)).toEqual(numbered(ids));
+    expect(firsts(onBus(place.project_id).map(({ event_id }) => event_id))).toEqual(ids);
+  });
+
+  test('finds the rest of a change that alone is more than a transaction takes', async () => {
+    const place = newPlace();
+    const ids = await world.say(place, ...Array.from({ length: 60 }, (_, index) => `a.b.n${index}`));
+    const records = await world.take();
+    expect(await world.handler({ Records: records.slice(-1) })).toEqual({ batchItemFailures: [] });
+    expect(await onFeed(place.project_id)).toEqual(numbered(ids));
   });
 
   test('raced by others with the same records leaves each event once and tells all the same number', async () => {
@@ -305,7 +338,9 @@ describe('order', () => {
             const types = Array.from({ length: size }, (_, index) => `a.b.n${index}`);
             said[place]?.push(...(await world.say(places[place] ?? {}, ...types)));
           }
-          const records = await world.take();
+          // AWS keeps the order of changes in a place, but not that of the events of one change.
+          const streamed = Map.groupBy(await world.take(), correlationOf);
+          const records = [...streamed.values()].flatMap((ofChange) => ofChange.toReversed());
           let done = 0;
           for (let turn = 0; done < records.length; turn += 1) {
             const { batch, again, racing, deadAt } = deliveries[turn % deliveries.length] ?? {

@@ -20,7 +20,7 @@ import { v7 } from 'uuid';
 import { dynamo, eventBridge, socketPosts, sqs } from '../../functions/platform/clients.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import type { DomainEvent } from '../../functions/platform/events.ts';
-import { insertOutbox } from '../../functions/platform/data/outbox.ts';
+import { insertSaid } from '../../functions/platform/data/outbox.ts';
 import { authorizationCache } from '../../functions/platform/auth/authorization-cache.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { feedHeadKey, feedPartition, OUTBOX_KIND } from '../../functions/platform/data/keys.ts';
@@ -35,6 +35,7 @@ import { createEventsService } from '../../lib/local/services/events.ts';
 import { createControlTable } from '../control-table.ts';
 import { openDynamoDb } from '../dynamodb.ts';
 import { openAwsServices } from '../local/services/aws-services-world.ts';
+import { countRepeats, testRoughness } from '../rough.ts';
 
 interface Posted {
   connectionId: string;
@@ -55,7 +56,7 @@ export const REACTED = { ones: ['a.b.reacted', 'a.b.both'], others: ['a.b.both',
  * The readers of the stream over a real table with a real stream, real queues and the local event bus. Posts to sockets
  * are written down as the gateway would take them.
  */
-export async function openRelayWorld() {
+export async function openRelayWorld({ roughness = testRoughness() } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-relay-'));
   const dynamodb = await openDynamoDb({ alone: true });
   const journal = openJournal(dataDir);
@@ -104,7 +105,12 @@ export async function openRelayWorld() {
       return { status: 200 };
     },
   };
-  const services = await openAwsServices({ dynamodb, services: [fickleBus, sockets] });
+  const { happens, repeats } = countRepeats(roughness);
+  const services = await openAwsServices({
+    dynamodb,
+    roughness: happens,
+    services: [fickleBus, sockets],
+  });
   const { accessKeyId, secretAccessKey } = services.principals.operator();
   const direct = { endpoint: dynamodb.url, region: 'us-east-1' };
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
@@ -264,7 +270,8 @@ export async function openRelayWorld() {
       askBusAgain();
       callsLeft = Infinity;
     },
-    calls: () => calls,
+    /** Without those that chance had it make again. */
+    calls: () => calls - repeats(),
 
     /** How far the feed of a place has come, and how far the bus was told. */
     head: async (place: string) =>
@@ -311,7 +318,7 @@ async function sayAt(
     traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
     ...about,
   }));
-  await commit(events.map((event) => insertOutbox(event, now)));
+  await commit(insertSaid(events, now));
   return events.map(({ event_id }) => event_id);
 }
 

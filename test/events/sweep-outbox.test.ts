@@ -2,13 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../functions/platform/ids.ts';
 import { outboxShard } from '../../functions/platform/data/keys.ts';
 import { isUndispatched, isUnrelayed, type Swept, sweepBefore } from '../../functions/events/outbox-sweep.ts';
+import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { openRelayWorld, type RelayWorld } from './relay-world.ts';
 
 let world: RelayWorld;
 
 beforeAll(async () => {
   process.stdout.write = () => true;
-  world = await openRelayWorld();
+  // What is swept here was just written, as if long ago: its index has had the time to see it.
+  world = await openRelayWorld({ roughness: SMOOTH });
 });
 
 beforeEach(async () => {

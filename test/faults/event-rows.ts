@@ -1,8 +1,21 @@
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { v7 } from 'uuid';
 import { epochSeconds, secondsAfter } from '../../functions/platform/clock.ts';
-import { feedHeadKey, OUTBOX_KIND, outboxKey, outboxShard } from '../../functions/platform/data/keys.ts';
+import {
+  feedHeadKey,
+  feedPartition,
+  OUTBOX_KIND,
+  outboxKey,
+  outboxShard,
+} from '../../functions/platform/data/keys.ts';
 import { dispatchedKey } from '../../functions/events/keys.ts';
 import type { ReadyFile } from '../e2e/platform-copy.ts';
 import { readCredentials } from '../e2e/signed-fetch.ts';
@@ -38,7 +51,9 @@ export async function openEventRows(ready: ReadyFile) {
       const rows = said.map(rowOf);
       for (let start = 0; start < rows.length; start += TOGETHER_MAX) {
         const puts = rows.slice(start, start + TOGETHER_MAX).map((Item) => ({ PutRequest: { Item } }));
-        await client.send(new BatchWriteCommand({ RequestItems: { [TableName]: puts } }));
+        let left: BatchWriteCommandInput['RequestItems'] = { [TableName]: puts };
+        while (left && Object.keys(left).length > 0)
+          left = (await client.send(new BatchWriteCommand({ RequestItems: left }))).UnprocessedItems;
       }
       return rows.map(({ sk }) => sk);
     },
@@ -52,6 +67,19 @@ export async function openEventRows(ready: ReadyFile) {
     async head(place: string): Promise<{ sequence: number; relayed: number }> {
       const item = await find(feedHeadKey(place));
       return { sequence: Number(item?.['sequence'] ?? 0), relayed: Number(item?.['relayed'] ?? 0) };
+    },
+
+    /** The ids of the events on the feed of a place, in order. */
+    async feed(place: string): Promise<string[]> {
+      const { Items = [] } = await client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :feed AND begins_with(sk, :event)',
+          ExpressionAttributeValues: { ':feed': feedPartition(place), ':event': 'EVENT#' },
+          ConsistentRead: true,
+        }),
+      );
+      return Items.map(({ event_id }) => String(event_id));
     },
 
     isDispatched: async (event_id: string) => (await find(dispatchedKey(event_id))) !== undefined,

@@ -26,7 +26,7 @@ const GIVEN_UP_SECONDS_MAX = 60;
 
 const folder = mkdtempSync(join(tmpdir(), 'gpuaas-events-'));
 const assembly = join(folder, 'assembly');
-const template = 'GpuaasPlatform.template.json';
+const template = 'GpuaasCore.template.json';
 const whole = JSON.parse(readFileSync(join(inject('assembly'), template), 'utf8')) as Template;
 
 let copy: PlatformCopy;
@@ -148,14 +148,14 @@ describe.concurrent('an event that always fails', () => {
     await rows.write({ place, type, data: INSTANCE }, { place });
     await until(async () => (await rows.head(place)).relayed === 3, 'the place to be relayed');
 
-    const failed = await givenUp('CatalogReactionsWorkFailures');
+    const failed = await givenUp('ReactionsCatalogFailures');
     expect(failed).toEqual({
       body: { place, event_id: bad, type, correlation_id: bad },
       error: 'ValiError',
     });
     await rows.mend(bad, { place, type, data: INSTANCE });
-    await redrive('CatalogReactionsWorkFailures', 'CatalogReactionsWorkQueue');
-    for (const queue of ['CatalogReactionsWorkFailures', 'CatalogReactionsWorkQueue'])
+    await redrive('ReactionsCatalogFailures', 'ReactionsCatalogQueue');
+    for (const queue of ['ReactionsCatalogFailures', 'ReactionsCatalogQueue'])
       await until(async () => (await countIn(await queueUrl(queue))) === 0, `${queue} to be empty`);
   });
 
@@ -168,6 +168,17 @@ describe.concurrent('an event that always fails', () => {
     await redrive('RelayAgainWorkFailures', 'RelayAgainWorkQueue');
     await until(async () => (await rows.head(place)).relayed === 2, 'the mended one to be relayed');
   });
+});
+
+test('every place keeps its order, whichever shard it is in and whatever comes again', async () => {
+  const places = Array.from({ length: 6 }, () => newId());
+  const said = new Map(places.map((place) => [place, [] as string[]]));
+  for (let round = 0; round < 15; round += 1)
+    for (const place of places) said.get(place)?.push(...(await rows.write({ place })));
+  for (const place of places) {
+    await until(async () => (await rows.head(place)).relayed === 15, 'the place to be relayed');
+    expect(await rows.feed(place)).toEqual(said.get(place));
+  }
 });
 
 test('while the bus is away, feeds go on and workflows start, and it is told what it missed', async () => {
@@ -210,7 +221,7 @@ test('what the stream never told is finished by the sweep', async () => {
   );
   expect(plain).toBeDefined();
   const { FunctionError, Payload } = await lambda.send(
-    new InvokeCommand({ FunctionName: 'GpuaasPlatform-events-sweep-outbox', Payload: '{}' }),
+    new InvokeCommand({ FunctionName: 'GpuaasCore-events-sweep-outbox', Payload: '{}' }),
   );
   expect([FunctionError, Payload && Buffer.from(Payload).toString()]).toEqual([undefined, 'null']);
   expect(await rows.head(place)).toEqual({ sequence: 2, relayed: 2 });

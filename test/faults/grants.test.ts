@@ -16,6 +16,7 @@ interface Statement {
 }
 
 interface Grant {
+  stack: string;
   policy: string;
   index: number;
   action: string;
@@ -24,7 +25,6 @@ interface Grant {
 const folder = mkdtempSync(join(tmpdir(), 'gpuaas-grants-'));
 const whole = inject('assembly');
 const assembly = join(folder, 'assembly');
-const template = 'GpuaasPlatform.template.json';
 let copy: PlatformCopy;
 let provisioned = 0;
 
@@ -48,17 +48,22 @@ const ONLY_ON_FAILURE = [
 // A poll that was under way when the grant went still brings one message.
 const TOO_LATE = /sqs:ReceiveMessage/;
 
-const platform = JSON.parse(readFileSync(join(whole, template), 'utf8')) as Template;
+const read = (stack: string): Template =>
+  JSON.parse(readFileSync(join(whole, `${stack}.template.json`), 'utf8')) as Template;
 
 function grants(): Grant[] {
-  const all = Object.entries(platform.Resources ?? {})
-    .filter(
-      ([id, { Type }]) => Type === 'AWS::IAM::Policy' && IN_THE_RUN.test(id) && !NOT_IN_THE_RUN.test(id),
+  const all = ['GpuaasCore', 'GpuaasSelftest']
+    .flatMap((stack) =>
+      Object.entries(read(stack).Resources ?? {}).map(([id, resource]) => ({ stack, id, resource })),
     )
-    .flatMap(([policy, resource]) =>
+    .filter(
+      ({ id, resource: { Type } }) =>
+        Type === 'AWS::IAM::Policy' && IN_THE_RUN.test(id) && !NOT_IN_THE_RUN.test(id),
+    )
+    .flatMap(({ stack, id: policy, resource }) =>
       statements(resource).flatMap((statement, index) => {
         const about = JSON.stringify(statement.Condition ?? statement.Resource);
-        return [statement.Action].flat().map((action) => ({ policy, index, action, about }));
+        return [statement.Action].flat().map((action) => ({ stack, policy, index, action, about }));
       }),
     )
     .filter(({ action }) => !NOT_ON_THE_PATH.test(action) && !TOO_LATE.test(action))
@@ -75,17 +80,20 @@ function statements(resource: TemplateResource): Statement[] {
   return PolicyDocument.Statement;
 }
 
-/** The same template with one action taken out of one statement, or whole. */
-async function apply(without?: Grant): Promise<void> {
-  const changed = structuredClone(platform);
-  const resource = without && changed.Resources?.[without.policy];
-  if (without !== undefined && resource !== undefined) {
-    const statement = statements(resource)[without.index] as Statement;
-    const left = [statement.Action].flat().filter((action) => action !== without.action);
-    if (left.length > 0) statement.Action = left;
-    else statements(resource).splice(without.index, 1);
-  }
-  writeFileSync(join(assembly, template), JSON.stringify(changed));
+/** The template of a stack with one action taken out of one statement. */
+function without({ stack, policy, index, action }: Grant): Template {
+  const template = read(stack);
+  const resource = template.Resources?.[policy];
+  if (resource === undefined) throw new Error(`There is no policy ${policy}.`);
+  const statement = statements(resource)[index] as Statement;
+  const left = [statement.Action].flat().filter((each) => each !== action);
+  if (left.length > 0) statement.Action = left;
+  else statements(resource).splice(index, 1);
+  return template;
+}
+
+async function apply(stack: string, template: Template): Promise<void> {
+  writeFileSync(join(assembly, `${stack}.template.json`), JSON.stringify(template));
   provisioned += 1;
   await until(
     () => copy.output().split('applied the changed template').length > provisioned,
@@ -125,7 +133,7 @@ describe('a grant taken out of the CDK app fails the self-test here', () => {
   });
 
   test.each(grants())('without $action in $policy', async (grant) => {
-    await apply(grant);
+    await apply(grant.stack, without(grant));
     const mark = copy.output().length;
     const running = run(8);
     let outcome: SelftestOutcome | undefined;
@@ -138,6 +146,6 @@ describe('a grant taken out of the CDK app fails the self-test here', () => {
     // It only tries again from here on, and what is missing stays missing.
     if (DEEP) await running;
     expect(outcome?.passed ?? false).toBe(false);
-    await apply();
+    await apply(grant.stack, read(grant.stack));
   });
 });

@@ -36,13 +36,9 @@ function hurryQueues(file: string): void {
   for (const { Type, Properties } of resources) {
     if (Type === 'AWS::SQS::Queue' && 'VisibilityTimeout' in Properties)
       Properties['VisibilityTimeout'] = VISIBILITY_SECONDS;
-    // Who reads a queue may take no longer than a message is hidden.
-    const { FunctionName, EventSourceArn } = Properties as {
-      FunctionName?: { Ref: string };
-      EventSourceArn?: object;
-    };
-    if (Type !== 'AWS::Lambda::EventSourceMapping' || !EventSourceArn || !('Fn::GetAtt' in EventSourceArn))
-      continue;
+    // Who reads a queue may take no longer than a message is hidden. A stream is read from a position on, a queue is not.
+    if (Type !== 'AWS::Lambda::EventSourceMapping' || 'StartingPosition' in Properties) continue;
+    const { FunctionName } = Properties as { FunctionName?: { Ref: string } };
     const reader = template.Resources[FunctionName?.Ref ?? ''];
     if (reader) reader.Properties['Timeout'] = VISIBILITY_SECONDS;
   }

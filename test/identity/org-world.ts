@@ -186,6 +186,7 @@ export async function openOrgWorld() {
     async events(place: string): Promise<Body[]> {
       return (await rows(outboxKey(place, '').pk)).map(({ event }) => event as Body);
     },
+    indexed: () => table.indexed(),
     stop: () => table.stop(),
   };
 }

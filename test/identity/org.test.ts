@@ -173,6 +173,7 @@ describe('the list of organisations', () => {
 
   test('holds them all for an admin of the platform', async () => {
     const { org } = await world.newOrg();
+    await world.indexed();
     const seen: string[] = [];
     let cursor: string | null | undefined;
     while (cursor !== null) {

@@ -159,6 +159,7 @@ describe('the list of an organisation’s projects', () => {
     await world.newProject(other.org);
     const projects: string[] = [];
     for (let index = 0; index < 5; index += 1) projects.push(await world.newProject(org));
+    await world.indexed();
     const seen: string[] = [];
     let cursor: string | null | undefined;
     while (cursor !== null) {

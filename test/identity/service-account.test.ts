@@ -136,6 +136,7 @@ describe('reading', () => {
       });
       ids.push(body['id'] as string);
     }
+    await world.indexed();
     const before = world.requests();
     const listed: string[] = [];
     let cursor: string | undefined;

@@ -94,6 +94,7 @@ export async function openSigningWorld() {
   return {
     clock,
     requests: () => table.count(),
+    indexed: () => table.indexed(),
     kmsRequests: () => keys.count(),
     pass(seconds: number): void {
       clock.now = new Date(clock.now.getTime() + seconds * 1000);

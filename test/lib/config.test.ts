@@ -14,6 +14,11 @@ describe('the context a platform team sets', () => {
       platformAdmins: 'nobody',
       tokenTtlSeconds: 900,
       authorizationCacheSeconds: 5,
+      cognitoPlan: 'essentials',
+      reservedConcurrency: false,
+      lambdaConcurrencyQuota: 1_000,
+      deletionProtection: false,
+      front: false,
     });
   });
 
@@ -22,13 +27,24 @@ describe('the context a platform team sets', () => {
       log_retention_days: '30',
       alarm_email: 'ops@example.org',
       authorization_cache_seconds: '2',
+      reserved_concurrency: 'true',
+      lambda_concurrency_quota: '3000',
+      deletion_protection: 'false',
+      console_origin: 'https://console.example.org',
+      cognito_plan: 'plus',
     };
     expect(config(set)).toEqual({
       platformAdmins: 'nobody',
       tokenTtlSeconds: 900,
       authorizationCacheSeconds: 2,
+      consoleOrigin: 'https://console.example.org',
+      cognitoPlan: 'plus',
       logRetentionDays: 30,
       alarmEmail: 'ops@example.org',
+      reservedConcurrency: true,
+      lambdaConcurrencyQuota: 3_000,
+      deletionProtection: false,
+      front: false,
     });
   });
 
@@ -36,7 +52,14 @@ describe('the context a platform team sets', () => {
     [{ log_retention_days: '31' }, /log_retention_days must be one of 1, 3, 5/],
     [{ authorization_cache_seconds: '6' }, /authorization_cache_seconds must be 1 to 5/],
     [{ authorization_cache_seconds: 0 }, /authorization_cache_seconds must be 1 to 5/],
+    [{ reserved_concurrency: 'yes' }, /reserved_concurrency must be true or false/],
+    [{ lambda_concurrency_quota: 5 }, /lambda_concurrency_quota must be 10 or more/],
     [{ alarm_email: 'ops' }, /alarm_email must be an e-mail address/],
+    [{ console_origin: 'https://console.example.org/' }, /console_origin must be an origin/],
+    [{ console_origin: 'http://console.example.org' }, /console_origin must be an origin/],
+    [{ console_origin: 'http://127.0.0.1.example.org' }, /console_origin must be an origin/],
+    [{ console_origin: 'console.example.org' }, /console_origin must be an origin/],
+    [{ cognito_plan: 'lite' }, /cognito_plan must be essentials or plus/],
     [{ domain_name: 'api.example.org' }, /domain_name and certificate_arn must be set together/],
     [{ domain_name: 'https://api.example.org', certificate_arn }, /domain_name must be a host name/],
     [{ domain_name: 'api.example.org', certificate_arn: 'mine' }, /certificate_arn must be the ARN/],

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { EVENTS, type Reactor } from '../../functions/events.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { StreamConsumer } from '../../lib/stream-consumer.ts';
-import { ofType, type Resource, synthesizedApp } from './synthesized.ts';
+import { ofType, type Resource, shortName, synthesizedApp } from './synthesized.ts';
 
 const { platform } = synthesizedApp();
 
@@ -19,7 +19,7 @@ const ENVIRONMENT_CHARACTERS_MAX = 4096;
 const functionNamed = (name: string): Resource => {
   const [, found] =
     ofType(platform, 'AWS::Lambda::Function').find(
-      ([, { Properties }]) => Properties.FunctionName === `GpuaasPlatform-${name}`,
+      ([, { Properties }]) => shortName(Properties.FunctionName) === name,
     ) ?? [];
   if (!found) throw new Error(`There is no function ${name}.`);
   return found;

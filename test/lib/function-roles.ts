@@ -19,6 +19,7 @@ import { readAssembly } from '../../lib/local/template/assembly.ts';
 import { type Declared, Templates } from '../../lib/local/template/template.ts';
 import type { Makers } from '../../lib/local/resources/kind.ts';
 import { startTestDynamoDb } from '../dynamodb.ts';
+import { shortName } from './synthesized.ts';
 import { openAwsServices } from '../local/services/aws-services-world.ts';
 
 /** The template's table and the roles of its functions, on the local engine, where IAM holds. */
@@ -45,7 +46,7 @@ export async function openFunctionRoles(assembly: string) {
   const TableName = identity?.ref ?? '';
   const functions = new Map(
     declared(lambdaFunction.type).map(({ properties: { FunctionName, Role } }) => {
-      const name = String(FunctionName).replace('GpuaasPlatform-', '');
+      const name = shortName(FunctionName);
       const roleArn = String(Role);
       const credentials = services.principals.session(roleArn, name);
       return [name, { roleArn, client: new DynamoDBClient(services.as(credentials)) }];
@@ -114,7 +115,10 @@ async function isAllowed(answer: Promise<unknown>): Promise<boolean> {
     await answer;
     return true;
   } catch (error) {
-    if ((error as Error).name === 'AccessDeniedException') return false;
+    const { name } = error as Error;
+    if (name === 'AccessDeniedException') return false;
+    // Somebody else tries the same item at this moment: the request came as far as the table.
+    if (/^Transaction(Canceled|Conflict)Exception$/.test(name)) return true;
     throw error;
   }
 }

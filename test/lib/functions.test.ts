@@ -9,12 +9,12 @@ import { ROOT } from '../../lib/bundle.ts';
 import { synthesize } from '../../lib/local/template/synthesize.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { complaintsAbout, recordedSizes, sizesOf } from '../bench/bundle-sizes.ts';
-import { bundleOf, ofType, readResources, type Resource, synthesizedApp } from './synthesized.ts';
+import { bundleOf, ofType, readSynthesis, type Resource, shortName, synthesizedApp } from './synthesized.ts';
 
 const first = synthesizedApp();
-const functions = ofType(first.platform, 'AWS::Lambda::Function');
+const functions = ofType({ ...first.data, ...first.platform }, 'AWS::Lambda::Function');
 
-const nameOf = (fn: Resource) => String(fn.Properties.FunctionName).replace('GpuaasPlatform-', '');
+const nameOf = (fn: Resource) => shortName(fn.Properties.FunctionName);
 
 describe('bundles', () => {
   test('have the same hash in every synthesis, so nothing is deployed that did not change', async () => {
@@ -22,7 +22,7 @@ describe('bundles', () => {
     await synthesize(again);
     const hashes = (platform: Record<string, Resource>) =>
       ofType(platform, 'AWS::Lambda::Function').map(([, fn]) => fn.Properties.Code.S3Key as string);
-    expect(hashes(readResources(again, 'GpuaasPlatform'))).toEqual(hashes(first.platform));
+    expect(hashes(readSynthesis(again).platform)).toEqual(hashes(first.platform));
     rmSync(again, { recursive: true });
   });
 
@@ -104,7 +104,7 @@ describe('functions/routes.ts', () => {
         Properties.RouteKey,
         {
           auth: Properties.AuthorizationType,
-          function: fn?.Properties.FunctionName,
+          function: shortName(fn?.Properties.FunctionName),
           payload: integration?.Properties.PayloadFormatVersion,
         },
       ];
@@ -115,7 +115,7 @@ describe('functions/routes.ts', () => {
       line,
       {
         auth: permission === 'iam' ? 'AWS_IAM' : 'NONE',
-        function: `GpuaasPlatform-${domain}-api`,
+        function: `${domain}-api`,
         payload: '2.0',
       },
     ]);

@@ -3,12 +3,12 @@ import { PARTITIONS } from '../../functions/partitions.ts';
 import { AUTHORIZATION_PARTITIONS, OUTBOX_SHARDS } from '../../functions/platform/data/keys.ts';
 import { tables } from '../../functions/routes.ts';
 import { type FunctionRoles, openFunctionRoles } from './function-roles.ts';
-import { ofType, synthesizedApp } from './synthesized.ts';
+import { ofType, shortName, synthesizedApp } from './synthesized.ts';
 
 const { platform, outdir } = synthesizedApp();
 
 const functions = ofType(platform, 'AWS::Lambda::Function').map(([, { Properties }]) =>
-  String(Properties.FunctionName).replace('GpuaasPlatform-', ''),
+  shortName(Properties.FunctionName),
 );
 const domainOf = (name: string): string => name.slice(0, name.indexOf('-'));
 
@@ -32,6 +32,7 @@ const SWEEP = 'retention-sweep-repositories';
 const BY_THEMSELVES = [
   ...OF_VERSIONS,
   ...OF_ARTIFACTS,
+  'artifacts-stop-instances',
   'publishing-expire-intents',
   MAINTAIN,
   SWEEP,

@@ -7,7 +7,7 @@ import { PlatformFunction } from '../../lib/platform-function.ts';
 import { Workflow } from '../../lib/workflow.ts';
 import { synthesizeOnce } from './synthesized.ts';
 
-const platformOf = (app: App) => app.node.findChild('GpuaasPlatform') as Stack;
+const selftestOf = (app: App) => app.node.findChild('GpuaasSelftest') as Stack;
 
 // The rules are a large WebAssembly module, compiled anew in every process.
 describe('the synthesized app', { timeout: 120_000 }, () => {
@@ -20,14 +20,14 @@ describe('the synthesized app', { timeout: 120_000 }, () => {
   });
 
   test('would not synthesize with a finding nobody acknowledged', () => {
-    expect(() => synthesizeOnce({ change: (app) => new Bucket(platformOf(app), 'Open') })).toThrow(
+    expect(() => synthesizeOnce({ change: (app) => new Bucket(selftestOf(app), 'Open') })).toThrow(
       /AwsSolutions-S1\b/,
     );
   });
 
   test('would not synthesize with a function that answers the machine it is called by: neither could be made first', () => {
     const change = (app: App) => {
-      const stack = platformOf(app);
+      const stack = selftestOf(app);
       const fn = stack.node
         .findAll()
         .find((each) => each.node.id === 'End' && each instanceof PlatformFunction) as PlatformFunction;

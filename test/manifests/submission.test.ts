@@ -163,6 +163,7 @@ describe('a submission', () => {
     const team = await newTeam();
     const ids = [];
     for (let index = 0; index < 3; index += 1) ids.push((await submitted(team))['id']);
+    await world.world.indexed();
     const ask = (query: Record<string, string>) =>
       world.done(world.ask(LIST, team.developer, { params: { project_id: team.project.id }, query }));
     const first = await ask({ limit: '2' });

@@ -59,10 +59,17 @@ export const artifacts: Mutant[] = [
   },
   {
     what: 'a revocation stops instances of other apps that run the same bytes',
-    file: 'functions/artifacts/stop-instances.ts',
+    file: 'functions/artifacts/ask-to-stop.ts',
     from: 'instance.stop_requested_at === undefined && runs(instance, artifact)',
     to: 'instance.stop_requested_at === undefined && artifact.digest !== undefined',
-    noticedBy: ['test/artifacts/revoke.test.ts'],
+    noticedBy: ['test/artifacts/stop-instances.test.ts'],
+  },
+  {
+    what: 'instances beyond what one step has time for are never asked to stop',
+    file: 'functions/artifacts/stop-instances.ts',
+    from: "return { decision: 'go_on', after };",
+    to: 'return OVER;',
+    noticedBy: ['test/artifacts/stop-instances.test.ts'],
   },
   {
     what: 'of two writes about one artifact the later overwrites the earlier',

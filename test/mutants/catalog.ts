@@ -99,4 +99,11 @@ export const catalog: Mutant[] = [
     to: '[]',
     noticedBy: ['test/catalog/counters.test.ts'],
   },
+  {
+    what: 'a change whose apps nobody told is not seen by who knows the catalogue before it',
+    file: 'functions/catalog/catalog-changes.ts',
+    from: 'changes.length === behind && ',
+    to: 'changes.length <= behind && ',
+    noticedBy: ['test/catalog/catalogue-changes.test.ts'],
+  },
 ];

@@ -31,6 +31,20 @@ export const events: Mutant[] = [
     noticedBy: ['test/events/audit.test.ts'],
   },
   {
+    what: 'a page of the whole audit leaves out rows of the part that stopped first',
+    file: 'functions/events/audit.ts',
+    from: 'stop === undefined || id >= stop',
+    to: 'stop === undefined || id !== stop',
+    noticedBy: ['test/events/audit.test.ts'],
+  },
+  {
+    what: 'the events of one change change places where a batch ends between them',
+    file: 'functions/events/feed-store.ts',
+    from: 'read.earlier.push(...output.follows);',
+    to: '',
+    noticedBy: ['test/events/relay-events.test.ts'],
+  },
+  {
     what: 'a record that failed is not told to the stream, so it is not tried again',
     file: 'functions/events/stream-record.ts',
     from: "dynamodb?.SequenceNumber ?? ''",

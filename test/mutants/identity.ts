@@ -16,6 +16,13 @@ export const identity: Mutant[] = [
     noticedBy: ['test/identity/invitation.test.ts'],
   },
   {
+    what: 'an address of which Cognito does not say that it was verified is told as verified',
+    file: 'functions/identity/add-email-to-token.ts',
+    from: "email_verified === 'true'",
+    to: "email_verified !== 'false'",
+    noticedBy: ['test/identity/add-email-to-token.test.ts'],
+  },
+  {
     what: 'an invitation is good for months',
     file: 'functions/identity/invitation.ts',
     from: 'OPEN_SECONDS = 7 * 24 * 3600',

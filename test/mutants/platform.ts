@@ -86,7 +86,7 @@ export const platform: Mutant[] = [
   {
     what: 'a token that a Cognito pool issued for another client is accepted',
     file: 'functions/platform/auth/tokens.ts',
-    from: "claims['client_id'] !== issuer.audience)",
+    from: "!issuer.audience.includes(String(claims['client_id'])))",
     to: "claims['client_id'] === undefined)",
     noticedBy: ['test/identity/token-corpus.test.ts'],
   },
@@ -214,7 +214,7 @@ export const platform: Mutant[] = [
   {
     what: 'DynamoDB being out of reach is taken for a race and told as a conflict',
     file: 'functions/platform/data/commit.ts',
-    from: `    if (write === undefined && !reasons.includes('TransactionConflict')) throw error;
+    from: `  if (write === undefined && !reasons.includes('TransactionConflict')) return error;
 `,
     to: '',
     noticedBy: ['test/platform/command.test.ts'],
@@ -271,7 +271,7 @@ export const platform: Mutant[] = [
   {
     what: 'a trace ends where an event is said',
     file: 'functions/platform/data/change.ts',
-    from: '        traceparent: ctx.traceparent,\n',
+    from: '    traceparent: ctx.traceparent,\n',
     to: '',
     noticedBy: ['test/promotion/promotion-workflow.test.ts'],
   },
@@ -341,9 +341,9 @@ export const platform: Mutant[] = [
   {
     what: 'what a batch left unread is taken for absent, so a member seems to be a stranger',
     file: 'functions/platform/data/rows.ts',
-    from: `  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
+    from: `    return UnprocessedKeys?.[table]?.Keys as Key[] | undefined;
 `,
-    to: '',
+    to: '    return UnprocessedKeys && undefined;\n',
     noticedBy: ['test/platform/authority.test.ts'],
   },
   {
@@ -376,6 +376,20 @@ export const platform: Mutant[] = [
     noticedBy: ['test/platform/command.test.ts'],
   },
   {
+    what: 'a request that was answered with 5xx is counted as a refusal, and no alarm is raised',
+    file: 'functions/platform/metrics.ts',
+    from: 'status >= 500 ? { failed: 1 }',
+    to: 'status > 600 ? { failed: 1 }',
+    noticedBy: ['test/api/outages.test.ts'],
+  },
+  {
+    what: 'nobody notices that messages wait for hours for the end of an outage',
+    file: 'functions/platform/workflow/consumer.ts',
+    from: 'if (failed.isOutage) countWaiting',
+    to: 'if (!failed.isOutage) countWaiting',
+    noticedBy: ['test/api/outages.test.ts'],
+  },
+  {
     what: 'whoever’s subject is a part of an administrator’s is an administrator of the platform',
     file: 'functions/platform/auth/authorize.ts',
     from: "environment('PLATFORM_ADMINS').split(',').includes",
@@ -400,9 +414,9 @@ export const platform: Mutant[] = [
   {
     what: 'events that DynamoDB was too busy to read are taken for gone, and nobody ever hears of them',
     file: 'functions/platform/data/rows.ts',
-    from: `  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
+    from: `    return UnprocessedKeys?.[table]?.Keys as Key[] | undefined;
 `,
-    to: '',
+    to: '    return UnprocessedKeys && undefined;\n',
     noticedBy: ['test/events/relay-events.test.ts'],
   },
   {
@@ -450,7 +464,7 @@ export const platform: Mutant[] = [
   {
     what: 'what is refused is told as a conflict, after it was decided again and again',
     file: 'functions/platform/data/commit.ts',
-    from: `    if (write?.refusal) throw write.refusal;
+    from: `  if (write?.refusal) return write.refusal;
 `,
     to: '',
     noticedBy: ['test/platform/commit.test.ts'],
@@ -465,24 +479,51 @@ export const platform: Mutant[] = [
   {
     what: 'of two who change something at once one is refused, though deciding again would do',
     file: 'functions/platform/data/change.ts',
-    from: 'if (performance.now() + pauseMs > endsMs) throw givenUp;',
-    to: 'if (pauseMs < endsMs) throw givenUp;',
+    from: 'return await retrying(once, isConflict);',
+    to: 'return await retrying(once, () => false);',
     noticedBy: ['test/platform/commit.test.ts'],
   },
   {
     what: 'what conflicts for good is decided again without end',
-    file: 'functions/platform/data/change.ts',
-    from: 'if (performance.now() + pauseMs > endsMs) throw givenUp;',
-    to: 'if (pauseMs > endsMs) throw givenUp;',
+    file: 'functions/platform/data/retry.ts',
+    from: 'performance.now() + pauseMs > endsMs',
+    to: 'pauseMs > endsMs',
     noticedBy: ['test/platform/commit.test.ts'],
   },
   {
     what: 'what fails for another reason than a conflict is done again and again',
-    file: 'functions/platform/data/change.ts',
-    from: `      if (!(error instanceof Conflict)) throw error;
-`,
+    file: 'functions/platform/data/retry.ts',
+    from: '!mayPass(error) || ',
     to: '',
     noticedBy: ['test/platform/commit.test.ts'],
+  },
+  {
+    what: 'whoever meets a busy DynamoDB for a moment is turned away',
+    file: 'functions/platform/data/retry.ts',
+    from: 'retrying(send, isBusy)',
+    to: 'retrying(send, () => isBusy(undefined))',
+    noticedBy: ['test/platform/retry.test.ts'],
+  },
+  {
+    what: 'of a batch done in part all is sent again, also what was done',
+    file: 'functions/platform/data/retry.ts',
+    from: '(await send(left)) ?? []',
+    to: '(await send(batch)) ?? []',
+    noticedBy: ['test/platform/retry.test.ts'],
+  },
+  {
+    what: 'a transaction whose answer was lost happens twice',
+    file: 'functions/platform/data/commit.ts',
+    from: 'new TransactWriteCommand(transaction)',
+    to: 'new TransactWriteCommand({ ...transaction, ClientRequestToken: newId() })',
+    noticedBy: ['test/platform/retry.test.ts'],
+  },
+  {
+    what: 'a read at one moment fails whenever somebody writes',
+    file: 'functions/platform/data/rows.ts',
+    from: 'await retryingBusy(() => dynamo().send(new TransactGetCommand(read)))',
+    to: 'await dynamo().send(new TransactGetCommand(read)); void retryingBusy',
+    noticedBy: ['test/platform/retry.test.ts'],
   },
   {
     what: 'one thing that cannot be mended keeps all the others waiting',
@@ -536,5 +577,12 @@ export const platform: Mutant[] = [
     from: 'ADD #count :by',
     to: 'SET #count = :by',
     noticedBy: ['test/catalog/counters.test.ts'],
+  },
+  {
+    what: 'any caller may say where it calls from',
+    file: 'functions/platform/http/source-ip.ts',
+    from: 'secret && shown && viewer && isSame(shown, secret) ? viewer : seen',
+    to: 'viewer ?? seen',
+    noticedBy: ['test/platform/source-ip.test.ts'],
   },
 ];

@@ -39,6 +39,13 @@ export const publishing: Mutant[] = [
     noticedBy: ['test/publishing/intent.test.ts'],
   },
   {
+    what: 'clients that look for the manifest before they push it cannot push',
+    file: 'functions/publishing/mint-credential.ts',
+    from: "const PUSH = [\n  'ecr:BatchGetImage',",
+    to: 'const PUSH = [',
+    noticedBy: ['test/publishing/intent.test.ts', 'test/publishing/push.test.ts'],
+  },
+  {
     what: 'a credential lets its holder push to the repositories of others',
     file: 'functions/publishing/mint-credential.ts',
     from: 'Action: PUSH, Resource: repositoryArn,',

@@ -53,6 +53,21 @@ export const retention: Mutant[] = [
     noticedBy: ['test/retention/maintenance.test.ts'],
   },
   {
+    what: 'a draft that is gone is told as a failure while an index still lists it',
+    file: 'functions/retention/forget-draft.ts',
+    from: `    if (!found) return undefined;
+`,
+    to: "    if (!found) throw new Error('The artifact is gone.');\n",
+    noticedBy: ['test/retention/maintenance.test.ts'],
+  },
+  {
+    what: 'an artifact that was verified a moment ago is put off by whoever read it before',
+    file: 'functions/retention/due-store.ts',
+    from: "condition: 'gsi1sk <= :now'",
+    to: "condition: 'gsi1sk <= :now OR attribute_exists(pk)'",
+    noticedBy: ['test/retention/maintenance.test.ts'],
+  },
+  {
     what: 'nobody hears that an artifact has lost its trust',
     file: 'functions/retention/reverify-artifact.ts',
     from: 'const records = isNews ?',

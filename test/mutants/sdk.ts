@@ -68,6 +68,27 @@ export const sdk: Mutant[] = [
     noticedBy: ['test/sdk/attach.test.ts'],
   },
   {
+    what: 'an answer that belongs to another sign-in is taken',
+    file: 'sdk/sign-in/code-flow.ts',
+    from: "single(params, 'state') !== state",
+    to: "single(params, 'state') === undefined",
+    noticedBy: ['test/sdk/sign-in.test.ts'],
+  },
+  {
+    what: 'an issuer may go by another issuer’s name',
+    file: 'sdk/sign-in/provider.ts',
+    from: 'provider.output.issuer !== issuer',
+    to: "provider.output.issuer === ''",
+    noticedBy: ['test/sdk/sign-in.test.ts'],
+  },
+  {
+    what: 'everybody on the machine can read the tokens of whoever is signed in',
+    file: 'sdk/sign-in/session-file.ts',
+    from: "mode: 0o600, flag: 'wx'",
+    to: "mode: 0o644, flag: 'wx'",
+    noticedBy: ['test/sdk/sign-in.test.ts'],
+  },
+  {
     what: 'a certificate that has ended signs',
     file: 'sdk/signing/signing-chain.ts',
     from: 'at < validFromDate || at > validToDate',

@@ -45,4 +45,16 @@ export const selftest: Mutant[] = [
       secrets: {`,
     noticedBy: ['test/selftest/request-selftest.test.ts'],
   },
+  {
+    what: 'a run is judged by what an index knew of it',
+    file: 'functions/selftest/sweep-selftests.ts',
+    from: `async function mend({ id }: Selftest): Promise<void> {
+  // The index may lag behind.
+  const run = await findSelftest(id);
+`,
+    to: `async function mend(run: Selftest): Promise<void> {
+  await findSelftest(run.id);
+`,
+    noticedBy: ['test/selftest/sweep-selftests.test.ts'],
+  },
 ];

@@ -8,7 +8,7 @@ import { selftestRoutes } from '../../functions/selftest/routes.ts';
 
 const endpoint = (run: Endpoint['run']): Endpoint => ({ kind: 'query', spec: { summary: '' }, run });
 
-const served = api(selftestRoutes, {
+const served = api('selftest', selftestRoutes, {
   getHealth: endpoint(async () => ({ status: 200, headers: { etag: '"7"' }, body: { ok: true } })),
   requestSelftest: endpoint(async () => {
     throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
@@ -136,7 +136,7 @@ describe('the function of a domain', () => {
 describe('the function of a domain whose every route is public', () => {
   const table = { 'POST /open': ['open', 'public'], 'POST /closed': ['closed', 'project.write'] } as const;
   const done = endpoint(async () => ({ status: 200, headers: {}, body: {} }));
-  const serving = publicApi(table, { open: done, closed: done });
+  const serving = publicApi('docs', table, { open: done, closed: done });
   const from = (sourceIp: string) => ({ http: { sourceIp } });
 
   test('counts who asks by their address', async () => {

@@ -1,10 +1,36 @@
 import { describe, expect, test } from 'vitest';
-import { cancellations, isDenied, isTransient } from '../../functions/platform/aws-errors.ts';
+import { cancellations, isBusy, isDenied, isTransient } from '../../functions/platform/aws-errors.ts';
 
 const awsError = (name: string, fields: Record<string, unknown> = {}) =>
   Object.assign(new Error(name), { name, ...fields });
 
 describe('an error of an AWS client', () => {
+  test.each([
+    ...[
+      'ThrottlingException',
+      'ProvisionedThroughputExceededException',
+      'TransactionConflictException',
+      'TransactionInProgressException',
+      'Unprocessed',
+    ].map((name) => awsError(name)),
+    ...['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict'].map((Code) =>
+      awsError('TransactionCanceledException', { CancellationReasons: [{ Code: 'None' }, { Code }] }),
+    ),
+  ])('means that nothing was done for want of room: $name', (error) => {
+    expect(isBusy(error)).toBe(true);
+    expect(isTransient(error)).toBe(true);
+  });
+
+  test.each([
+    awsError('TimeoutError'),
+    awsError('InternalServerError', { $metadata: { httpStatusCode: 500 } }),
+    awsError('Error', { code: 'ECONNRESET' }),
+    awsError('TransactionCanceledException', { CancellationReasons: [{ Code: 'ConditionalCheckFailed' }] }),
+    'text',
+  ])('does not say that nothing was done: %s', (error) => {
+    expect(isBusy(error)).toBe(false);
+  });
+
   test.each([
     awsError('ThrottlingException'),
     awsError('ProvisionedThroughputExceededException'),

@@ -60,7 +60,7 @@ const ENDPOINTS = {
     throw refuse('rate.exceeded', { headers: { 'retry-after': '9' } });
   }),
 };
-const served = api(TABLE, ENDPOINTS);
+const served = api('things', TABLE, ENDPOINTS);
 
 const requestOf = (routeKey: string, headers: Record<string, string> = {}) =>
   ({
@@ -144,6 +144,7 @@ describe('whoever is not admitted', { timeout: 5_000 }, () => {
   const run: string[] = [];
   const admitted = (admit: Admit) =>
     serve(
+      'things',
       { 'GET /thing': ['getThing', 'project.read'] },
       {
         getThing: endpoint(
@@ -251,7 +252,7 @@ describe('work that would outlast its function', () => {
 
   test('opens no socket', async () => {
     expect(await socketRoute(hung)({} as SocketEvent, lasting(300))).toEqual({ statusCode: 503 });
-    expect(logged).toMatchObject([{ level: 'error', code: 'unavailable' }]);
+    expect(logged).toMatchObject([{ level: 'error', code: 'unavailable' }, { status: 503 }]);
   });
 
   test('is answered before whoever waits for it has gone, whatever time the function has', async () => {
@@ -268,7 +269,7 @@ describe('work that would outlast its function', () => {
 
   test('may still fail, and nobody minds', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
-    const handler = api(TABLE, { ...ENDPOINTS, hung: endpoint(() => promise) });
+    const handler = api('things', TABLE, { ...ENDPOINTS, hung: endpoint(() => promise) });
     expect(await handler(asked, lasting(0))).toMatchObject({ statusCode: 503 });
     reject(new Error('too late'));
     await new Promise(setImmediate);
@@ -286,7 +287,7 @@ describe('every function', () => {
     const kinds = await Promise.all(functions.map(async (file) => (await load(file)).kind));
     const edgeless = functions.filter((_, index) => kinds[index] === undefined);
     expect(edgeless).toEqual([]);
-    expect(new Set(kinds)).toEqual(new Set(['http', 'socket', 'queue', 'stream', 'step']));
+    expect(new Set(kinds)).toEqual(new Set(['http', 'socket', 'queue', 'stream', 'step', 'trigger']));
   });
 
   test.each(functions)('takes an event that is none as the edge does: %s', async (file) => {
@@ -307,5 +308,6 @@ describe('every function', () => {
     }
     if (handler.kind === 'socket') expect(outcome).toEqual({ statusCode: 500 });
     if (handler.kind === 'queue' || handler.kind === 'stream') expect(outcome).toBeInstanceOf(TypeError);
+    if (handler.kind === 'trigger') expect(outcome).toMatchObject({ code: 'request.invalid' });
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
 import { OUTBOX_SHARDS, outboxShard } from '../../functions/platform/data/keys.ts';
-import { insertOutbox } from '../../functions/platform/data/outbox.ts';
+import { insertOutbox, insertSaid } from '../../functions/platform/data/outbox.ts';
 
 process.env['CONTROL_TABLE'] = 'control';
 
@@ -16,6 +16,15 @@ test('all events of a place are in one shard of the outbox, by when they were sa
   const rows = Array.from({ length: 20 }, () => rowOf(place));
   expect(new Set(rows.map(({ gsi1pk }) => gsi1pk))).toEqual(new Set([outboxShard(place)]));
   expect(rows.map(({ gsi1sk }) => gsi1sk)).toEqual(rows.map(({ sk }) => sk));
+});
+
+test('an event names what its change said before it in the same place', () => {
+  const about = { occurred_at: new Date().toISOString(), actor: 'user:u1', correlation_id: 'look-1' };
+  const said = ['p1', 'p2', 'p1', 'p1'].map((project_id, index) => {
+    return { type: 'a.b.c', version: 1, data: {}, event_id: `e${index}`, project_id, ...about };
+  });
+  const rows = insertSaid(said, new Date()).map(({ action }) => action.Put?.Item ?? {});
+  expect(rows.map(({ follows }) => follows)).toEqual([undefined, undefined, ['e0'], ['e0', 'e2']]);
 });
 
 test('places are spread over all shards', () => {

@@ -68,6 +68,8 @@ describe('a person', () => {
     for (const claims of [
       { email },
       { email, email_verified: false },
+      { email, email_verified: 'false' },
+      { email, email_verified: 'true' },
       { email: 'x', email_verified: true },
     ]) {
       expect(await verify(`Bearer ${await sign(people, claims)}`)).not.toHaveProperty('email');

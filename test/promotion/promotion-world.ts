@@ -12,6 +12,7 @@ import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
 import { ROOT } from '../../lib/bundle.ts';
+import type { Roughness } from '../../lib/local/wire/roughness.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startControlTable } from '../control-table.ts';
@@ -72,9 +73,10 @@ function stateOf(fn: string, { run, to }: Record<string, unknown>): string {
  */
 export async function openPromotionWorld({
   kind = 'version',
+  roughness,
   ...options
-}: { kind?: keyof typeof KINDS; secret?: Buffer } = {}) {
-  const table = await startControlTable();
+}: { kind?: keyof typeof KINDS; secret?: Buffer; roughness?: Roughness } = {}) {
+  const table = await startControlTable({ roughness });
   const world = await openStepFunctionsWorld(options);
   const handlers = new Map<string, Handler>();
   const { sweep: loadSweep, ...tasks } = KINDS[kind];
@@ -141,7 +143,11 @@ export async function openPromotionWorld({
   return {
     ...table,
     world,
-    sweep: () => sweep({}),
+    /** Who sweeps comes long after: the index shows everything by then. */
+    sweep: async () => {
+      await table.indexed();
+      return sweep({});
+    },
     relay,
     eventsOf,
     find,
@@ -219,6 +225,13 @@ export const HARMLESS: [name: string, how: Disturbance][] = [
     async (run) => {
       await run();
       throw errorNamed('Lambda.SdkClientException');
+    },
+  ],
+  [
+    'runs out of time after it has done everything',
+    async (run) => {
+      await run();
+      throw errorNamed('Sandbox.Timedout');
     },
   ],
 ];

@@ -23,9 +23,11 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** A run, so many seconds from now. */
-const expire = (seconds: number): Promise<void> =>
-  runSweep({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) }, intentExpiry);
+/** A run, so many seconds from now: the index shows everything by then. */
+const expire = async (seconds: number): Promise<void> => {
+  await world.indexed();
+  await runSweep({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) }, intentExpiry);
+};
 
 const DAY = 24 * 3600;
 

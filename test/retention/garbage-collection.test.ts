@@ -50,9 +50,8 @@ beforeEach(async () => {
   const { intent } = await announce(scene, project);
   ({ repository: name, app_slug } = intent);
   world.services.ecr.putRepository({ name, tagMutability: 'MUTABLE' });
-  const { tokens, registry: real } = world.services;
-  const token = await tokens.mint(new Map([[name, ['pull', 'push']]]), 'test');
-  registry = new OciClient(real.url, name, token);
+  const { tokens, principals, registry: real } = world.services;
+  registry = new OciClient(real.url, name, tokens.passwordFor(principals.operator()).password);
 });
 
 async function repository(): Promise<Repository> {
@@ -174,6 +173,7 @@ describe('what nobody registered', () => {
     const image = await pushImage();
     const [signature] = await pushSignature(image);
     await register(await pushImage());
+    await world.indexed();
     const { token } = await scene.platformAdmin();
     const query = { limit: '1', cursor: encodeCursor(name.slice(0, -1)) ?? '' };
     const ask = () => world.call('GET /api/v1/admin/artifacts/garbage', { query, token });
@@ -225,6 +225,8 @@ describe('a file nobody registered', () => {
     await world.putObject(key('unwanted'), 'never registered');
     await world.putObject(signatureKeyOf(key('unwanted')), 'and its signature');
     expect(await stored()).toHaveLength(5);
+    // A file is collected a day after it could last be registered.
+    await world.indexed();
 
     await collectGarbage(later(), await repository());
     expect(await stored()).toEqual(staying);

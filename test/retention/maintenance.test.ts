@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import {
   DRAFT_SECONDS_MAX,
@@ -16,11 +17,13 @@ import { createContext } from '../../functions/platform/context.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { runSweep } from '../../functions/platform/workflow/sweep.ts';
+import { listDue, postponeDue } from '../../functions/retention/due-store.ts';
 import { maintenance } from '../../functions/retention/maintain-artifacts.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { promoteOne } from '../artifacts/promoted.ts';
 import { withoutBucket } from '../storage/absent-bucket.ts';
+import { until } from '../until.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let world: World;
@@ -35,9 +38,19 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** A run of the care, so many seconds from now. */
-const care = (seconds = 0): Promise<void> =>
-  runSweep({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) }, maintenance);
+/** A run of the care, so many seconds from now: whatever is listed late is listed by then. */
+async function care(seconds = 0): Promise<void> {
+  await until(isListed, 'the index to show what is due');
+  await runSweep({ ...createContext(newId()), now: () => secondsAfter(new Date(), seconds) }, maintenance);
+}
+
+async function isListed(): Promise<boolean> {
+  const nameOf = (id: unknown, at: unknown) => `${String(id)} ${String(at)}`;
+  const rows = (await world.items('ARTIFACT#')).filter(({ sk }) => sk === 'DUE');
+  const listed = (await listDue()).map(({ artifact_id, due_at }) => nameOf(artifact_id, due_at));
+  const stored = rows.map(({ artifact_id, gsi1sk }) => nameOf(artifact_id, gsi1sk));
+  return isDeepStrictEqual(listed.toSorted(), stored.toSorted());
+}
 
 async function artifact(id: string): Promise<Artifact> {
   const found = await findAnyArtifact(id);
@@ -251,6 +264,31 @@ describe('a draft', () => {
     expect(await eventsOf(of.id)).toMatchObject([
       { type: 'apps.artifact.forgotten', project_id: project.id, data: { digest: of.digest } },
     ]);
+  });
+
+  test('that is gone, though an index may still list it, is left alone', async () => {
+    const { project } = await scene.place();
+    const of = await scene.artifact(project);
+    const ctx = { ...createContext(newId()), now: () => secondsAfter(new Date(), OLD) };
+    await until(isListed);
+    const listed = [];
+    for await (const due of await maintenance.find(ctx)) listed.push(due);
+    await care(OLD);
+    for (const due of listed) await maintenance.mend(ctx, due);
+    expect(await world.items(`ARTIFACT#${of.id}`)).toEqual([]);
+    expect(await eventsOf(of.id)).toHaveLength(1);
+  });
+
+  test('that was looked at meanwhile is not postponed', async () => {
+    const { project } = await scene.place();
+    const of = await scene.artifact(project);
+    await world.set(dueKey(of.id), 'gsi1sk', secondsAfter(new Date(), 3600).toISOString());
+    const row = await world.get(dueKey(of.id));
+    await postponeDue(of.id, new Date());
+    expect(await world.get(dueKey(of.id))).toEqual(row);
+    await postponeDue(newId(), new Date());
+    await postponeDue(of.id, secondsAfter(new Date(), 3600));
+    expect(await world.get(dueKey(of.id))).not.toEqual(row);
   });
 
   test('is kept while a version names it, and looked at again another day', async () => {

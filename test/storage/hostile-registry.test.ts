@@ -66,6 +66,7 @@ beforeAll(async () => {
       host: url.slice('http://'.length),
       url,
       port: 0,
+      innerUrl: url,
       storageDir: 'no-such-folder',
       pid: () => undefined,
       stop: () => Promise.resolve(),
@@ -140,27 +141,7 @@ const HOSTILE: [string, Behaviour][] = [
   ['has had enough', answer(429, '', { 'retry-after': '3600' })],
   ['does not let us in', answer(403)],
   ['never lets us in', answer(401, '', { 'www-authenticate': 'Basic realm="x"' })],
-  ['asks for a token without saying where', answer(401, '', { 'www-authenticate': 'Bearer service="x"' })],
-  [
-    'gives a token that is none',
-    (request, response) =>
-      request.url?.startsWith('/token')
-        ? answer(200, '{"token":7}')(request, response)
-        : answer(401, '', { 'www-authenticate': `Bearer realm="${urlOf(registry)}/token"` })(
-            request,
-            response,
-          ),
-  ],
-  [
-    'gives tokens it does not take',
-    (request, response) =>
-      request.url?.startsWith('/token')
-        ? answer(200, '{"token":"t"}')(request, response)
-        : answer(401, '', { 'www-authenticate': `Bearer realm="${urlOf(registry)}/token"` })(
-            request,
-            response,
-          ),
-  ],
+  ['asks for a token', answer(401, '', { 'www-authenticate': 'Bearer realm="http://x"' })],
   [
     'redirects in a circle',
     (request, response) => answer(307, '', { location: request.url ?? '' })(request, response),

@@ -37,7 +37,7 @@ beforeAll(async () => {
   // The platform's own client is built from these when it is first asked.
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL: new URL(world.realm).origin,
+    AWS_ENDPOINT_URL: world.url,
     AWS_ACCESS_KEY_ID: operator.accessKeyId,
     AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
   });

@@ -15,7 +15,11 @@ const text = v.pipe(v.string(), v.minLength(1));
 const Issuer = v.strictObject({
   issuer: text,
   jwks_uri: v.pipe(v.string(), v.url()),
-  audience: text,
+  /** Several where each client is its own audience. */
+  audience: v.pipe(
+    v.union([text, v.pipe(v.array(text), v.minLength(1))]),
+    v.transform((audience) => [audience].flat()),
+  ),
   /** Cognito names the client in its access tokens where others name the audience. */
   audience_claim: v.picklist(['aud', 'client_id']),
   // Public-key algorithms alone: with a shared secret, whoever can check a token could make one.

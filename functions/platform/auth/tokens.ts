@@ -121,7 +121,7 @@ async function verifyPerson(
     ...(issuer.typ !== null && { typ: issuer.typ }),
     ...(issuer.audience_claim === 'aud' && { audience: issuer.audience }),
   });
-  if (issuer.audience_claim === 'client_id' && claims['client_id'] !== issuer.audience)
+  if (issuer.audience_claim === 'client_id' && !issuer.audience.includes(String(claims['client_id'])))
     throw refuse('auth.invalid');
   // Where an issuer tells its tokens apart by this claim, an identity token is not an access token.
   if (claims['token_use'] !== undefined && claims['token_use'] !== 'access') throw refuse('auth.invalid');

@@ -1,6 +1,6 @@
 import type { AuditId, CorrelationId, OrgId, ProjectId } from '../ids.ts';
 import { putNew, type Write } from './commit.ts';
-import { auditKey, auditMonth, placeId } from './keys.ts';
+import { auditKey, auditMonth, auditShard, placeId } from './keys.ts';
 
 /** One row for one change: who did what to what, with what it was before and after. */
 export interface AuditRow {
@@ -24,7 +24,7 @@ export function insertAudit(row: AuditRow): Write {
   return putNew({
     ...auditKey(placeId(row), row.id),
     ...row,
-    gsi1pk: auditMonth(row.at),
+    gsi1pk: auditMonth(row.at, auditShard(row.id)),
     gsi1sk: row.id,
   });
 }

@@ -5,7 +5,8 @@ import type { Context } from '../context.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { DomainEvent } from '../events.ts';
 import type { OrgId, ProjectId } from '../ids.ts';
-import { insertOutbox } from './outbox.ts';
+import { insertSaid } from './outbox.ts';
+import { retrying } from './retry.ts';
 
 /** Something that changed, as one row of the audit tells it. */
 interface Audited {
@@ -62,20 +63,15 @@ export function recordsOf(ctx: Context, action: string, change: Decision): Write
       ...place,
     }),
   );
-  const events = (change.events ?? []).map((event) =>
-    insertOutbox(
-      {
-        ...event,
-        event_id: ctx.newId(),
-        occurred_at: at,
-        ...about,
-        traceparent: ctx.traceparent,
-        ...(event.place ?? place),
-      },
-      now,
-    ),
-  );
-  return [...audits, ...events];
+  const events = (change.events ?? []).map((event) => ({
+    ...event,
+    event_id: ctx.newId(),
+    occurred_at: at,
+    ...about,
+    traceparent: ctx.traceparent,
+    ...(event.place ?? place),
+  }));
+  return [...audits, ...insertSaid(events, now)];
 }
 
 /**
@@ -93,22 +89,12 @@ export async function commitDecision(
   }, refuse('unavailable'));
 }
 
-/** Long enough for a contended row to become free, short enough for a waiting caller. */
-const RETRIED_MS_MAX = 4_000;
-const PAUSE_MS_FIRST = 20;
-const PAUSE_MS_MAX = 500;
-
 /** Somebody may change the same thing at the same moment; deciding again, on what is there then, may succeed. */
 export async function decidingAgain<T>(once: () => Promise<T>, givenUp: Refusal): Promise<T> {
-  const endsMs = performance.now() + RETRIED_MS_MAX;
-  for (let attempts = 0; ; attempts += 1) {
-    try {
-      return await once();
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-      const pauseMs = Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_FIRST * 2 ** attempts);
-      if (performance.now() + pauseMs > endsMs) throw givenUp;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
+  const isConflict = (error: unknown): boolean => error instanceof Conflict;
+  try {
+    return await retrying(once, isConflict);
+  } catch (error) {
+    throw isConflict(error) ? givenUp : error;
   }
 }

@@ -2,6 +2,8 @@ import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/l
 import { cancellations } from '../aws-errors.ts';
 import { dynamo } from '../clients.ts';
 import type { Refusal } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { retryingBusy } from './retry.ts';
 import { type Condition, controlTable, type Item, type Key } from './table.ts';
 
 const WRITES_MAX = 100;
@@ -121,13 +123,21 @@ export class Conflict extends Error {
 export async function commit(writes: Write[]): Promise<void> {
   if (writes.length > WRITES_MAX)
     throw new Error(`A change of ${writes.length} writes is over the limit of ${WRITES_MAX}.`);
-  try {
-    await dynamo().send(new TransactWriteCommand({ TransactItems: writes.map(({ action }) => action) }));
-  } catch (error) {
-    const reasons = cancellations(error);
-    const write = writes[reasons.indexOf('ConditionalCheckFailed')];
-    if (write?.refusal) throw write.refusal;
-    if (write === undefined && !reasons.includes('TransactionConflict')) throw error;
-    throw new Conflict('The transaction conflicts with another one.', { cause: error });
-  }
+  // The token makes whatever is sent again happen once, also where an answer was lost.
+  const transaction = { TransactItems: writes.map(({ action }) => action), ClientRequestToken: newId() };
+  await retryingBusy(() =>
+    dynamo()
+      .send(new TransactWriteCommand(transaction))
+      .catch((error: unknown) => {
+        throw meaningOf(error, writes);
+      }),
+  );
+}
+
+function meaningOf(error: unknown, writes: Write[]): unknown {
+  const reasons = cancellations(error);
+  const write = writes[reasons.indexOf('ConditionalCheckFailed')];
+  if (write?.refusal) return write.refusal;
+  if (write === undefined && !reasons.includes('TransactionConflict')) return error;
+  return new Conflict('The transaction conflicts with another one.', { cause: error });
 }

@@ -46,14 +46,18 @@ export function placeId({ org_id, project_id }: { org_id?: OrgId; project_id?: P
 }
 
 export const auditKey = (place: PlaceId, id: AuditId): Key => ({ pk: `AUDIT#${place}`, sk: id });
-/** All audit rows of a month, across places, in gsi1. */
-export const auditMonth = (time: string): string => `AUDIT#MONTH#${time.slice(0, 7)}`;
+/** All audit rows of a month, across places, in gsi1: over a few partitions, as every change of the platform adds to them. */
+export const AUDIT_SHARDS = [0, 1, 2, 3] as const;
+export const auditMonth = (time: string, shard: number): string => `AUDIT#MONTH#${time.slice(0, 7)}#${shard}`;
+export const auditShard = (id: AuditId): number => spread(id, AUDIT_SHARDS.length);
 
 export const outboxKey = (place: PlaceId, id: EventId): Key => ({ pk: `OUTBOX#${place}`, sk: id });
 
 /** All events of a place are in one shard, so that whoever reads it finds them in order. */
 export const outboxShard = (place: PlaceId): string =>
-  OUTBOX_SHARDS[parseInt(hash('sha256', place).slice(0, 2), 16) % OUTBOX_SHARDS.length] ?? OUTBOX_SHARDS[0];
+  OUTBOX_SHARDS[spread(place, OUTBOX_SHARDS.length)] ?? OUTBOX_SHARDS[0];
+
+const spread = (text: string, over: number): number => parseInt(hash('sha256', text).slice(0, 2), 16) % over;
 
 export const feedPartition = (place: PlaceId): string => `FEED#${place}`;
 export const feedKey = (place: PlaceId, sequence: number): Key => ({

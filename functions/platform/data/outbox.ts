@@ -20,10 +20,28 @@ export const Pointer = v.object({
 });
 export type Pointer = v.InferOutput<typeof Pointer>;
 
-export const OutboxRow = v.object({ event: PlatformEvent });
+export const OutboxRow = v.object({
+  event: PlatformEvent,
+  /** What the same change said before, in the same place. */
+  follows: v.optional(v.array(textOf<EventId>()), []),
+});
+
+type Told = PlatformEvent & DomainEvent;
+
+/** The rows of all events of a change, in the order it says them, which the stream does not keep. */
+export function insertSaid(events: Told[], now: Date): Write[] {
+  return events.map((told, index) => {
+    const before = events.slice(0, index).filter((other) => placeId(other) === placeId(told));
+    return insertOutbox(
+      told,
+      now,
+      before.map(({ event_id }) => event_id),
+    );
+  });
+}
 
 /** A row of the outbox: committed with the change, published by the stream. */
-export function insertOutbox(told: PlatformEvent & DomainEvent, now: Date): Write {
+export function insertOutbox(told: Told, now: Date, follows: EventId[] = []): Write {
   const { place: _, ...event } = told;
   // Over this it could not be pushed to a socket; events say what happened, not everything about it.
   if (JSON.stringify(event).length > EVENT_CHARACTERS_MAX)
@@ -33,6 +51,7 @@ export function insertOutbox(told: PlatformEvent & DomainEvent, now: Date): Writ
     ...outboxKey(place, event.event_id),
     kind: OUTBOX_KIND,
     event,
+    ...(follows.length > 0 && { follows }),
     // For the sweep, which looks for what was never relayed or dispatched.
     gsi1pk: outboxShard(place),
     gsi1sk: event.event_id,

@@ -2,8 +2,8 @@
 
 import { BatchGetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamo } from '../clients.ts';
-import { refuse } from '../errors.ts';
 import { decodeCursor, encodeCursor, type PageOf } from '../page.ts';
+import { retryingBusy, sendingAll } from './retry.ts';
 import { controlTable, type Key, type Query, queryPage } from './table.ts';
 
 type Row = Record<string, unknown>;
@@ -17,26 +17,24 @@ export interface PageAsked {
 export async function readItems(keys: Key[]): Promise<(Row | undefined)[]> {
   if (keys.length === 0) return [];
   const table = controlTable();
-  const answer = await dynamo().send(
-    new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
-  );
-  if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) throw refuse('unavailable');
-  const found = new Map(
-    (answer.Responses?.[table] ?? []).map((item) => [nameOf(item as unknown as Key), item]),
-  );
+  const found = new Map<string, Row>();
+  await sendingAll(keys, async (Keys) => {
+    const { Responses, UnprocessedKeys } = await dynamo().send(
+      new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
+    );
+    for (const item of Responses?.[table] ?? []) found.set(nameOf(item as unknown as Key), item);
+    return UnprocessedKeys?.[table]?.Keys as Key[] | undefined;
+  });
   return keys.map((key) => found.get(nameOf(key)));
 }
 
 /**
  * Items as they were at one moment: a batch reads items one after the other and may see a transaction only in part.
- * This read costs twice as much, and fails during a concurrent write, to be tried again.
+ * This read costs twice as much, and is made again after a concurrent write.
  */
 export async function readItemsAtOnce(keys: Key[]): Promise<(Row | undefined)[]> {
-  const answer = await dynamo().send(
-    new TransactGetCommand({
-      TransactItems: keys.map((Key) => ({ Get: { TableName: controlTable(), Key } })),
-    }),
-  );
+  const read = { TransactItems: keys.map((Key) => ({ Get: { TableName: controlTable(), Key } })) };
+  const answer = await retryingBusy(() => dynamo().send(new TransactGetCommand(read)));
   return keys.map((_, index) => answer.Responses?.[index]?.Item);
 }
 

@@ -1,17 +1,21 @@
 // The few things stores do to the control table. A failed condition is an answer, not an exception: it means
-// somebody was here before us.
+// somebody was here before us. What DynamoDB is too busy for is sent again for a few seconds.
 
 import {
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
   DeleteCommand,
   GetCommand,
   PutCommand,
   QueryCommand,
+  type QueryCommandInput,
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { isNamed } from '../aws-errors.ts';
 import { dynamo } from '../clients.ts';
 import { environment } from '../environment.ts';
+import { retryingBusy, sendingAll } from './retry.ts';
 
 export interface Key {
   pk: string;
@@ -29,15 +33,33 @@ export interface Condition {
 export const controlTable = (): string => environment('CONTROL_TABLE');
 
 export async function readItem(key: Key): Promise<Record<string, unknown> | undefined> {
-  const answer = await dynamo().send(
-    new GetCommand({ TableName: controlTable(), Key: key, ConsistentRead: true }),
+  const answer = await retryingBusy(() =>
+    dynamo().send(new GetCommand({ TableName: controlTable(), Key: key, ConsistentRead: true })),
   );
   return answer.Item;
 }
 
 export async function putItem(item: Item): Promise<void> {
-  await dynamo().send(new PutCommand({ TableName: controlTable(), Item: item }));
+  await retryingBusy(() => dynamo().send(new PutCommand({ TableName: controlTable(), Item: item })));
 }
+
+const TOGETHER_MAX = 25;
+
+/** Puts any number of items, each as if it were alone. */
+export async function putItems(items: Item[]): Promise<void> {
+  const table = controlTable();
+  for (let start = 0; start < items.length; start += TOGETHER_MAX) {
+    const puts = items.slice(start, start + TOGETHER_MAX).map((Item) => ({ PutRequest: { Item } }));
+    await sendingAll<Put>(puts, async (some) => {
+      const { UnprocessedItems } = await dynamo().send(
+        new BatchWriteCommand({ RequestItems: { [table]: some } }),
+      );
+      return UnprocessedItems?.[table];
+    });
+  }
+}
+
+type Put = NonNullable<BatchWriteCommandInput['RequestItems']>[string][number];
 
 /** Whether the update happened. */
 export async function updateItem(key: Key, update: Condition & { update: string }): Promise<boolean> {
@@ -90,26 +112,25 @@ export interface Query {
 }
 
 export async function queryPage(query: Query): Promise<Page> {
-  const answer = await dynamo().send(
-    new QueryCommand({
-      TableName: controlTable(),
-      IndexName: query.index,
-      KeyConditionExpression: query.condition,
-      FilterExpression: query.filter,
-      ExpressionAttributeNames: query.names,
-      ExpressionAttributeValues: query.values,
-      Limit: query.limit,
-      ExclusiveStartKey: query.from,
-      ScanIndexForward: query.descending !== true,
-      ConsistentRead: query.consistent,
-    }),
-  );
+  const input: QueryCommandInput = {
+    TableName: controlTable(),
+    IndexName: query.index,
+    KeyConditionExpression: query.condition,
+    FilterExpression: query.filter,
+    ExpressionAttributeNames: query.names,
+    ExpressionAttributeValues: query.values,
+    Limit: query.limit,
+    ExclusiveStartKey: query.from,
+    ScanIndexForward: query.descending !== true,
+    ConsistentRead: query.consistent,
+  };
+  const answer = await retryingBusy(() => dynamo().send(new QueryCommand(input)));
   return { items: answer.Items ?? [], next: answer.LastEvaluatedKey };
 }
 
 async function unlessConditionFails<T>(send: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await send();
+    return await retryingBusy(send);
   } catch (error) {
     if (isNamed(error, 'ConditionalCheckFailedException')) return undefined;
     throw error;

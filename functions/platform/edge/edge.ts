@@ -10,7 +10,7 @@ import { problem, type TellError } from './problem.ts';
 
 /** What tells the shapes of functions apart. The stack is the same for all of them. */
 export interface Shape<E, A> {
-  kind: 'http' | 'socket' | 'queue' | 'stream' | 'step';
+  kind: 'http' | 'socket' | 'queue' | 'stream' | 'step' | 'trigger';
   /** Reads what anybody may have sent, so it takes anything and never throws. */
   sent: (event: E) => Sent;
   admit?: Admit<E>;

@@ -6,15 +6,16 @@ import { refuse } from '../errors.ts';
 import { admitAnyone } from './public-api.ts';
 import { limitCaller } from '../rates/rates.ts';
 import { type Admit, serve } from './serve.ts';
+import { sourceIpOf } from './source-ip.ts';
 
 /** The function of one domain: it names a handler for each of the domain's routes, and no other. */
-export function api<T extends Table>(table: T, endpoints: Record<HandlerName<T>, Endpoint>) {
-  return serve(table, endpoints, admit);
+export function api<T extends Table>(domain: string, table: T, endpoints: Record<HandlerName<T>, Endpoint>) {
+  return serve(domain, table, endpoints, admit);
 }
 
 const admit: Admit = async (ctx, event, requirement, headers) => {
   if (requirement === 'public') return admitAnyone(ctx, event, requirement, headers);
-  const sourceIp = event.requestContext?.http?.sourceIp ?? '';
+  const sourceIp = sourceIpOf(event);
   if (requirement === 'iam') {
     // The gateway has checked the signature; if it names no signer, the request was not signed.
     const arn = (event.requestContext as { authorizer?: { iam?: { userArn?: string } } }).authorizer?.iam

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { EndpointSpec } from './endpoint.ts';
 import { refuse } from '../errors.ts';
+import { sourceIpOf } from './source-ip.ts';
 
 const BODY_BYTES_MAX = 256 * 1024;
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -32,7 +33,7 @@ export function readRequest(event: APIGatewayProxyEventV2): Request {
     contentType: header('content-type') ?? '',
     idempotencyKey: readKey(header('x-idempotency-key') ?? header('idempotency-key')),
     ifMatch: readVersion(header('if-match')),
-    sourceIp: event.requestContext?.http?.sourceIp ?? '',
+    sourceIp: sourceIpOf(event),
   };
 }
 

@@ -23,7 +23,7 @@ export type Admit = (
   headers: Record<string, string>,
 ) => Context | Promise<Context>;
 
-const HTTP: Shape<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> = {
+const shapeOf = (domain: string): Shape<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> => ({
   kind: 'http',
   sent: (event) => ({
     correlationId: event?.headers?.['x-request-id'],
@@ -34,13 +34,18 @@ const HTTP: Shape<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> = {
     ...answer,
     headers: { ...HEADERS, 'x-request-id': ctx.correlationId, ...headers, ...answer.headers },
   }),
-  count: (ctx, event, { statusCode = 0 }, durationMs) =>
-    countRequest(ctx.log, event?.routeKey, statusCode, durationMs),
+  count: (ctx, event, { statusCode: status = 0 }, durationMs) =>
+    countRequest(ctx.log, { domain, route: event?.routeKey, status, durationMs }),
   patienceMs: GATEWAY_MS,
-};
+});
 
 /** The function of one domain: it names a handler for each of the domain's routes, and no other. */
-export function serve<T extends Table>(table: T, endpoints: Record<HandlerName<T>, Endpoint>, admit: Admit) {
+export function serve<T extends Table>(
+  domain: string,
+  table: T,
+  endpoints: Record<HandlerName<T>, Endpoint>,
+  admit: Admit,
+) {
   const byRoute = new Map<string, { endpoint: Endpoint; requirement: Requirement }>();
   for (const [route, [handler, requirement]] of Object.entries<Table[keyof Table]>(table))
     byRoute.set(route, { endpoint: endpoints[handler as HandlerName<T>], requirement });
@@ -51,7 +56,10 @@ export function serve<T extends Table>(table: T, endpoints: Record<HandlerName<T
     return found;
   };
   return edge(
-    { ...HTTP, admit: (ctx, event, headers) => admit(ctx, event, find(event).requirement, headers) },
+    {
+      ...shapeOf(domain),
+      admit: (ctx, event, headers) => admit(ctx, event, find(event).requirement, headers),
+    },
     async (ctx, event) => {
       const request = readRequest(event);
       const { status, headers, body } = await find(event).endpoint.run(

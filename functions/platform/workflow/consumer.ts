@@ -6,6 +6,7 @@ import { type Context, correlationIdIn } from '../context.ts';
 import { contextUnder, type Sent } from '../edge/correlation.ts';
 import { edge, type Shape } from '../edge/edge.ts';
 import { environment } from '../environment.ts';
+import { countWaiting } from '../metrics.ts';
 import { isOutage } from './outage.ts';
 import { parse } from '../parse.ts';
 import { deliveryAfter } from './redelivery.ts';
@@ -52,11 +53,12 @@ const QUEUE: Shape<SQSEvent, SQSBatchResponse> = {
 
 /** Whether the message was moved to the failure queue. Otherwise it is delivered again. */
 async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<boolean> {
-  const next = deliveryAfter({
+  const failed = {
     isOutage: isOutage(error),
     deliveries: Number(record.attributes.ApproximateReceiveCount),
     ageSeconds: (ctx.now().getTime() - sentAt(record).getTime()) / 1000,
-  });
+  };
+  const next = deliveryAfter(failed);
   const said = { message_id: record.messageId, error };
   try {
     if (next === 'given_up') {
@@ -65,6 +67,7 @@ async function settle(ctx: Context, record: SQSRecord, error: unknown): Promise<
       return true;
     }
     ctx.log.warn('A message could not be consumed; it will be delivered again.', { ...said, ...next });
+    if (failed.isOutage) countWaiting(ctx.log, failed.ageSeconds);
     await postpone(record, next.afterSeconds);
   } catch (trouble) {
     // It is delivered again after its visibility time-out.

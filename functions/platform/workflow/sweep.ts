@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../clock.ts';
 import type { Context } from '../context.ts';
+import { countUnrepaired } from '../metrics.ts';
 import { task } from './task.ts';
 
 /** Finds and repairs work that events have missed. It has no input, reads only stored state, and may run twice. */
@@ -44,6 +45,7 @@ async function mendOne<T>(ctx: Context, { noun, mend, label, failed }: Sweep<T>,
   } catch (error) {
     // One item that cannot be repaired must not stop the others.
     ctx.log.error(`The ${noun} could not be repaired and was left unchanged.`, { ...label(item), error });
+    countUnrepaired(ctx.log);
     await failed?.(ctx, item);
   }
 }

@@ -4,13 +4,13 @@ import { SendTaskFailureCommand, SendTaskSuccessCommand, StartExecutionCommand }
 import { isNamed } from '../aws-errors.ts';
 import { stepFunctions } from '../clients.ts';
 import type { Context } from '../context.ts';
-import type { OperationId, SelftestId } from '../ids.ts';
+import type { EventId, OperationId, SelftestId } from '../ids.ts';
 
-/** The execution bears the operation's id, so however often it is started, it runs once. Its steps are found under the same ids. */
+/** The execution bears the id of what asked for it, so however often it is started, it runs once. Its steps are found under the same ids. */
 export async function startExecution(
   ctx: Pick<Context, 'correlationId' | 'traceparent'>,
   machineArn: string,
-  operationId: OperationId | SelftestId,
+  name: OperationId | SelftestId | EventId,
   input: Record<string, unknown>,
 ): Promise<void> {
   const found = { correlation_id: ctx.correlationId, traceparent: ctx.traceparent };
@@ -18,7 +18,7 @@ export async function startExecution(
     stepFunctions().send(
       new StartExecutionCommand({
         stateMachineArn: machineArn,
-        name: operationId,
+        name,
         input: JSON.stringify({ ...input, ...found }),
       }),
     ),

@@ -145,9 +145,8 @@ function exitError(how: string): Death {
 }
 
 function timedOut(seconds: number): Death {
-  const at = new Date().toISOString();
   return (requestId) => ({
     errorType: 'Sandbox.Timedout',
-    errorMessage: `${at} ${requestId} Task timed out after ${seconds.toFixed(2)} seconds`,
+    errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`,
   });
 }

@@ -1,7 +1,8 @@
 import type { Journal } from '../journal/journal.ts';
 
 /**
- * How far each mapping has come in each shard of its stream. Saved only when records are dealt with, so that
+ * How far each mapping has come in each shard of its stream: positions are those of virtual shards, and it is shards of
+ * the engine that are closed. Saved only when records are dealt with, so that
  * whoever starts again after a crash sees some of them twice and none of them never.
  */
 export class Checkpoints {

@@ -4,6 +4,7 @@ import type { Deliver } from '../lambda/deliver.ts';
 import type { Functions } from '../lambda/functions.ts';
 import { pause } from '../lambda/pause.ts';
 import type { Principals } from '../iam/principals.ts';
+import type { Roughness } from '../wire/roughness.ts';
 import { say } from '../wire/say.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { QueueMapping } from './queue-mapping.ts';
@@ -30,6 +31,8 @@ export interface MappingSpec {
   retriesMax?: number;
   /** -1 is endless, and so is nothing. */
   recordAgeSecondsMax?: number;
+  /** How many batches of a shard are worked on at once: one, if nothing is said. */
+  parallelizationFactor?: number;
   onFailureArn?: string;
 }
 
@@ -38,6 +41,8 @@ export interface MappingsOptions {
   principals: Pick<Principals, 'clientConfig'>;
   journal: Journal;
   deliver: Deliver;
+  /** Whether what was delivered comes again now and then. */
+  roughness: Roughness;
   /** How long a stream without news is left alone, unless a write wakes its readers. */
   idleMs?: number;
 }

@@ -178,6 +178,9 @@ export class QueueMapping {
         batch,
         ids,
       );
+      // Messages may come again though the function was done with them: the answer was lost on its way.
+      const isLost = outcome.kind === 'done' && this.#options.roughness('redelivered');
+      if (isLost) return this.#giveBack(connection, batch);
       if (outcome.kind !== 'refused') return this.#delete(connection, handled(batch, outcome));
       // Each receive counts towards the dead-letter queue: hold on to the batch while it is still ours.
       if (signal.aborted || Date.now() + delayMs > holdUntilMs) return this.#giveBack(connection, batch);

@@ -4,11 +4,10 @@ import {
   type DynamoDBStreamsClient,
   type GetShardIteratorCommandInput,
 } from '@aws-sdk/client-dynamodb-streams';
-import { pause } from '../lambda/pause.ts';
 import { say } from '../wire/say.ts';
-import { fittingCount } from './batch.ts';
+import { Bell } from './bell.ts';
 import type { Mapped } from './mappings.ts';
-import { toArrived, type Arrived } from './stream-event.ts';
+import { sequenceNumber, toArrived, type Arrived } from './stream-event.ts';
 import type { Trouble } from './trouble.ts';
 
 const READ_MAX = 1000;
@@ -19,25 +18,23 @@ export interface ShardReaderOptions {
   client: () => DynamoDBStreamsClient;
   /** Where a former run left off. */
   after: string | undefined;
-  /** Records that came in before this are not for the mapping. */
-  arrivedAfterMs: number;
-  /** Called with the last of a run of records that concern nobody. */
-  skipped: (sequenceNumber: string) => void;
+  /** Gets everything that is read, in order. */
+  take: (records: Arrived[]) => void;
+  /** Whether more can be taken. */
+  hasRoom: () => boolean;
   trouble: Trouble;
   /** A stream without news is asked again after this, if no write wakes the reader before. */
   idleMs: number;
   signal: AbortSignal;
 }
 
-/** Reads one shard in order and cuts what passes the filters into batches. */
+/** Reads one shard of the engine in order. */
 export class ShardReader {
   #options: ShardReaderOptions;
   #after: string | undefined;
   #iterator: string | undefined;
-  #closed = false;
-  #pending: Arrived[] = [];
-  #isWoken = false;
-  #waking = new AbortController();
+  #isAtEnd = false;
+  #bell = new Bell();
 
   constructor(options: ShardReaderOptions) {
     this.#options = options;
@@ -45,35 +42,20 @@ export class ShardReader {
   }
 
   wake(): void {
-    this.#isWoken = true;
-    this.#waking.abort();
-    this.#waking = new AbortController();
+    this.#bell.ring();
   }
 
-  /** Nothing when the shard has come to its end or the reader was stopped. */
-  async nextBatch(): Promise<Arrived[] | undefined> {
-    const { spec, signal } = this.#options;
-    const { batchSize, batchWindowSeconds } = spec();
-    let windowEndsMs = Date.now() + batchWindowSeconds * 1000;
-    while (!signal.aborted) {
-      const count = fittingCount(this.#pending, batchSize);
-      const isFull = count === batchSize || count < this.#pending.length;
-      const isDue = count > 0 && (Date.now() >= windowEndsMs || this.#closed);
-      if (isFull || isDue) return this.#pending.splice(0, count);
-      if (this.#closed) return undefined;
-      const hadNone = count === 0;
-      const news = await this.#read();
-      if (hadNone) windowEndsMs = Date.now() + batchWindowSeconds * 1000;
-      if (!news && !this.#closed)
-        await this.#rest(this.#pending.length > 0 ? windowEndsMs - Date.now() : Infinity);
+  /** Returns when the shard has come to its end or the reader was stopped. */
+  async read(): Promise<void> {
+    const { hasRoom, idleMs, signal } = this.#options;
+    while (!signal.aborted && !this.#isAtEnd) {
+      const hasNews = hasRoom() && (await this.#readSome());
+      if (!hasNews && !this.#isAtEnd) await this.#bell.wait(idleMs, signal);
     }
-    return undefined;
   }
 
-  /** True when the shard had something, be it of interest or not. */
-  async #read(): Promise<boolean> {
-    const { spec, client, signal, skipped, trouble } = this.#options;
-    this.#isWoken = false;
+  async #readSome(): Promise<boolean> {
+    const { spec, client, take, signal, trouble } = this.#options;
     try {
       this.#iterator ??= await this.#openIterator();
       const { Records = [], NextShardIterator } = await client().send(
@@ -81,13 +63,13 @@ export class ShardReader {
         { abortSignal: signal },
       );
       this.#iterator = NextShardIterator;
-      this.#closed = NextShardIterator === undefined;
+      this.#isAtEnd = NextShardIterator === undefined;
       trouble.over();
-      if (Records.length === 0) return false;
       const arrived = Records.map((record) => toArrived(record, spec().sourceArn));
-      this.#pending.push(...arrived.filter((one) => this.#isWanted(one)));
-      this.#after = arrived.at(-1)?.record.dynamodb.SequenceNumber;
-      if (this.#pending.length === 0 && this.#after !== undefined) skipped(this.#after);
+      const last = arrived.at(-1);
+      if (!last) return false;
+      take(arrived);
+      this.#after = sequenceNumber(last);
       return true;
     } catch (error) {
       this.#iterator = undefined;
@@ -125,16 +107,5 @@ export class ShardReader {
       ...position,
     });
     return (await client().send(command, { abortSignal: signal })).ShardIterator;
-  }
-
-  #isWanted({ record, arrivedAtMs }: Arrived): boolean {
-    const { spec, arrivedAfterMs } = this.#options;
-    return arrivedAtMs >= arrivedAfterMs && spec().matches(record);
-  }
-
-  async #rest(msMax: number): Promise<void> {
-    if (this.#isWoken) return;
-    const { idleMs, signal } = this.#options;
-    await pause(Math.min(msMax, idleMs), AbortSignal.any([signal, this.#waking.signal]));
   }
 }

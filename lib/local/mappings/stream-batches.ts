@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { isPassingFault, type Deliver } from '../lambda/deliver.ts';
 import type { Functions } from '../lambda/functions.ts';
 import { pause } from '../lambda/pause.ts';
+import type { Roughness } from '../wire/roughness.ts';
 import { say } from '../wire/say.ts';
 import { invokeWithBatch } from './batch.ts';
 import type { Mapped } from './mappings.ts';
-import type { Arrived } from './stream-event.ts';
+import { sequenceNumber, type Arrived } from './stream-event.ts';
 
 const RETRY_DELAY_MS_MIN = 100;
 const RETRY_DELAY_MS_MAX = 10_000;
@@ -16,8 +17,9 @@ export interface StreamBatchesOptions {
   spec: () => Mapped;
   functions: Functions;
   deliver: Deliver;
-  /** Everything up to here is dealt with, one way or the other. */
-  settled: (sequenceNumber: string) => void;
+  roughness: Roughness;
+  /** These are dealt with, one way or the other. */
+  settled: (records: Arrived[]) => void;
   signal: AbortSignal;
 }
 
@@ -28,7 +30,7 @@ interface Failures {
   functionFailed: boolean;
 }
 
-/** Sees one batch after the other through: to success, or to where failed ones go. Never out of order. */
+/** Sees a batch through: to success, or to where failed ones go. Never out of order. */
 export class StreamBatches {
   #options: StreamBatchesOptions;
 
@@ -37,7 +39,7 @@ export class StreamBatches {
   }
 
   async settle(batch: Arrived[], failures = noFailures()): Promise<void> {
-    const { spec, functions, signal } = this.#options;
+    const { spec, functions, roughness, settled, signal } = this.#options;
     let rest = batch;
     let delayMs = RETRY_DELAY_MS_MIN;
     while (rest.length > 0 && !signal.aborted) {
@@ -55,18 +57,18 @@ export class StreamBatches {
         records,
         rest.map(sequenceNumber),
       );
-      if (outcome.kind === 'done') return this.#settled(rest);
+      if (outcome.kind === 'done' && !roughness('redelivered')) return settled(rest);
       if (signal.aborted) return;
+      // The answer was lost on its way: the records come again, in other batches.
+      if (outcome.kind === 'done') return this.#halve(rest, noFailures());
       if (outcome.kind === 'failed') {
         const failedAt = rest.findIndex((one) => outcome.ids.has(sequenceNumber(one)));
-        this.#settled(rest.slice(0, failedAt));
+        settled(rest.slice(0, failedAt));
         rest = rest.slice(failedAt);
         if (spec().bisectOnError && failedAt === 0 && rest.length > 1) {
           // Splitting does not count as a retry.
-          const half = Math.ceil(rest.length / 2);
           await this.#backOff(delayMs);
-          await this.settle(rest.slice(0, half), failures);
-          return this.settle(rest.slice(half), failures);
+          return this.#halve(rest, failures);
         }
         // Those now at the head have failed once, whatever those before them did.
         failures = { count: failedAt > 0 ? 1 : failures.count + 1, requestId, functionFailed: outcome.whole };
@@ -79,9 +81,10 @@ export class StreamBatches {
     }
   }
 
-  #settled(records: Arrived[]): void {
-    const last = records.at(-1);
-    if (last) this.#options.settled(sequenceNumber(last));
+  async #halve(records: Arrived[], failures: Failures): Promise<void> {
+    const half = Math.ceil(records.length / 2);
+    await this.settle(records.slice(0, half), failures);
+    await this.settle(records.slice(half), failures);
   }
 
   async #backOff(delayMs: number): Promise<void> {
@@ -89,26 +92,26 @@ export class StreamBatches {
   }
 
   async #discard(records: Arrived[], condition: string, failures: Failures): Promise<void> {
-    const { spec, functions, signal } = this.#options;
+    const { spec, functions, settled, signal } = this.#options;
     const { id, functionArn, onFailureArn } = spec();
     const what = `${records.length} records from ${this.#options.shardId} (${condition})`;
     if (onFailureArn === undefined) {
       say('mappings', `${id} gave up ${what}, and has no destination for them.`);
-      return this.#settled(records);
+      return settled(records);
     }
     const roleArn = functions.get(functionArn)?.roleArn ?? '';
     const message = JSON.stringify(this.#onFailureMessage(records, condition, failures));
     for (let delivery = 1; !signal.aborted; delivery++) {
       try {
         await this.#options.deliver(onFailureArn, roleArn, message);
-        return this.#settled(records);
+        return settled(records);
       } catch (error) {
         if (delivery === DELIVERIES_MAX || !isPassingFault(error)) {
           say(
             'mappings',
             `${id} gave up ${what}, and could not report them to ${onFailureArn}: ${String(error)}`,
           );
-          return this.#settled(records);
+          return settled(records);
         }
         await this.#backOff(RETRY_DELAY_MS_MIN * 2 ** delivery);
       }
@@ -150,10 +153,6 @@ export class StreamBatches {
 
 function noFailures(): Failures {
   return { count: 0, requestId: randomUUID(), functionFailed: false };
-}
-
-function sequenceNumber({ record }: Arrived): string {
-  return record.dynamodb.SequenceNumber;
 }
 
 function arrival({ arrivedAtMs }: Arrived): string {

@@ -29,6 +29,8 @@ export interface Arrived {
   arrivedAtMs: number;
 }
 
+export const sequenceNumber = ({ record }: Arrived): string => record.dynamodb.SequenceNumber;
+
 /**
  * DynamoDB Local rounds the time of a change down to the minute. Taken at its word a new record could be a minute
  * old at once; so it is as young as that minute allows, and no younger than now.

@@ -2,12 +2,15 @@ import { DescribeStreamCommand, DynamoDBStreamsClient, type Shard } from '@aws-s
 import { pause } from '../lambda/pause.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Mapped, MappingsOptions } from './mappings.ts';
-import { ShardReader } from './shard-reader.ts';
-import { StreamBatches } from './stream-batches.ts';
+import { SplitShard } from './split-shard.ts';
 import { Trouble } from './trouble.ts';
 
 const DESCRIBE_MS = 60_000;
-const IDLE_MS = 1000;
+
+interface Described {
+  shards: Shard[];
+  hashKey: string;
+}
 
 /** Follows one table's stream with the rights of the function's role: each shard on its own, parents first. */
 export class StreamMapping {
@@ -18,7 +21,7 @@ export class StreamMapping {
   #createdAtMs: number;
   #trouble: Trouble;
   #stopping = new AbortController();
-  #readers = new Map<string, { reader: ShardReader; reading: Promise<void> }>();
+  #readings = new Map<string, { shard: SplitShard; reading: Promise<void> }>();
   #following: Promise<void> | undefined;
   #connection: { roleArn: string; client: DynamoDBStreamsClient } | undefined;
 
@@ -36,13 +39,13 @@ export class StreamMapping {
   }
 
   wake(): void {
-    for (const { reader } of this.#readers.values()) reader.wake();
+    for (const { shard } of this.#readings.values()) shard.wake();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#following;
-    await Promise.all([...this.#readers.values()].map(({ reading }) => reading));
+    await Promise.all([...this.#readings.values()].map(({ reading }) => reading));
     this.#connection?.client.destroy();
   }
 
@@ -50,9 +53,10 @@ export class StreamMapping {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
-        for (const shard of await this.#describe()) this.#startReading(shard);
+        const { shards, hashKey } = await this.#describe();
+        for (const { ShardId = '' } of shards) this.#startReading(ShardId, hashKey);
         this.#trouble.over();
-        const readings = [...this.#readers.values()].map(({ reading }) => reading);
+        const readings = [...this.#readings.values()].map(({ reading }) => reading);
         await Promise.race([...readings, pause(DESCRIBE_MS, signal)]);
       } catch (error) {
         if (!signal.aborted) await this.#trouble.meet(error, signal);
@@ -60,8 +64,9 @@ export class StreamMapping {
     }
   }
 
-  async #describe(): Promise<Shard[]> {
+  async #describe(): Promise<Described> {
     const shards: Shard[] = [];
+    let hashKey = '';
     let last: string | undefined;
     do {
       const { StreamDescription } = await this.#client().send(
@@ -69,36 +74,30 @@ export class StreamMapping {
         { abortSignal: this.#stopping.signal },
       );
       shards.push(...(StreamDescription?.Shards ?? []));
+      const key = StreamDescription?.KeySchema?.find(({ KeyType }) => KeyType === 'HASH');
+      hashKey = key?.AttributeName ?? '';
       last = StreamDescription?.LastEvaluatedShardId;
     } while (last !== undefined);
     // A shard is read when its parent is done or forgotten, so that one item's changes stay in order.
     const open = shards.filter(({ ShardId = '' }) => !this.#checkpoints.find(this.spec.id, ShardId).closed);
-    return open.filter(({ ParentShardId }) => !open.some(({ ShardId }) => ShardId === ParentShardId));
+    const isChild = ({ ParentShardId }: Shard) => open.some(({ ShardId }) => ShardId === ParentShardId);
+    return { shards: open.filter((shard) => !isChild(shard)), hashKey };
   }
 
-  #startReading({ ShardId: shardId = '' }: Shard): void {
-    if (this.#readers.has(shardId)) return;
-    const { functions, deliver, idleMs = IDLE_MS } = this.#options;
-    const shared = { shardId, spec: () => this.spec, signal: this.#stopping.signal };
-    const save = (sequenceNumber: string) => this.#checkpoints.save(this.spec.id, shardId, sequenceNumber);
-    const reader = new ShardReader({
-      ...shared,
+  #startReading(shardId: string, hashKey: string): void {
+    if (this.#readings.has(shardId)) return;
+    const shard = new SplitShard({
+      ...this.#options,
+      shardId,
+      hashKey,
+      spec: () => this.spec,
       client: () => this.#client(),
-      after: this.#checkpoints.find(this.spec.id, shardId).sequenceNumber,
+      checkpoints: this.#checkpoints,
       arrivedAfterMs: this.spec.startingPosition === 'LATEST' ? this.#createdAtMs : 0,
-      skipped: save,
-      idleMs,
-      trouble: new Trouble(`${this.spec.id} reading ${this.tableName}'s ${shardId}`),
+      stopping: this.#stopping.signal,
     });
-    const batches = new StreamBatches({ ...shared, functions, deliver, settled: save });
-    const reading = this.#read(shardId, reader, batches).finally(() => this.#readers.delete(shardId));
-    this.#readers.set(shardId, { reader, reading });
-  }
-
-  async #read(shardId: string, reader: ShardReader, batches: StreamBatches): Promise<void> {
-    for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
-      await batches.settle(batch);
-    if (!this.#stopping.signal.aborted) this.#checkpoints.close(this.spec.id, shardId);
+    const reading = shard.run().finally(() => this.#readings.delete(shardId));
+    this.#readings.set(shardId, { shard, reading });
   }
 
   #client(): DynamoDBStreamsClient {

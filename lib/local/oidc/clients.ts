@@ -1,16 +1,14 @@
 import type { ClientMetadata } from 'oidc-provider';
+import { CLI_CALLBACKS, CLI_CLIENT_ID } from '../../../sdk/sign-in/callbacks.ts';
 
 /** What access tokens are for: their `aud`, and the scope that asks for it. */
 export const API_AUDIENCE = 'urn:gpuaas:api';
 export const API_SCOPE = 'api';
 
 export const CONSOLE_CLIENT_ID = 'gpuaas-console';
-export const CLI_CLIENT_ID = 'gpuaas-cli';
 
-/** RFC 8252 §7.3: whatever port the command line gets when it starts to listen. */
-export const CLI_REDIRECT_URI = 'http://127.0.0.1/callback';
-
-const CONSOLE_DEV_SERVER = 'http://127.0.0.1:5173';
+/** Where somebody who develops the console runs it. */
+export const CONSOLE_DEV_SERVER = 'http://127.0.0.1:5173';
 
 /** Both keep no secret: what runs in a browser or on somebody's laptop could not. PKCE stands in for it. */
 export function clientsAt(url: string): ClientMetadata[] {
@@ -32,7 +30,7 @@ export function clientsAt(url: string): ClientMetadata[] {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       response_types: ['code'],
-      redirect_uris: [CLI_REDIRECT_URI],
+      redirect_uris: [...CLI_CALLBACKS],
     },
   ];
 }

@@ -48,6 +48,10 @@ export function createOidcProvider({ url, people, journal, dataDir, secret }: Oi
       interactionPath: (uid) => `${OIDC_PATH}${INTERACTION_PATH}${uid}`,
     }),
   );
+  // Of a native client the provider would take any port (RFC 8252 §7.3). Cognito does not, so nor does this one.
+  provider.Client.prototype.redirectUriAllowed = function isRegistered(address) {
+    return this.redirectUris?.includes(address) === true;
+  };
   const failed = (error: unknown): void =>
     say('oidc', `a request failed: ${error instanceof Error ? error.stack : String(error)}`);
   provider.on('server_error', (_ctx, error) => failed(error));

@@ -126,12 +126,15 @@ export class Images {
   }
 
   async #call(method: 'GET' | 'DELETE', repository: string, digest: string): Promise<Response> {
-    const token = await this.#tokens.mint(new Map([[repository, ['pull', 'delete']]]), 'ecr');
-    const response = await fetch(`${this.#registry.url}/v2/${repository}/manifests/${digest}`, {
+    const authorization = await this.#tokens.authorizationFor(repository);
+    const response = await fetch(`${this.#registry.innerUrl}/v2/${repository}/manifests/${digest}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, accept: MANIFEST_TYPES.join(',') },
-    });
-    if (!response.ok) throw new AwsError('ServerException', `The registry answered ${response.status}.`, 500);
+      headers: { authorization, accept: MANIFEST_TYPES.join(',') },
+    }).catch(() => undefined);
+    if (response?.ok !== true) {
+      const message = response ? `answered ${response.status}` : 'is not answering';
+      throw new AwsError('ServerException', `The registry ${message}.`, 500);
+    }
     return response;
   }
 }

@@ -42,9 +42,9 @@ export function createEcrService({ journal, registry, tokens }: EcrOptions): Ecr
 
   const operations: Record<string, (input: EcrInput, request: AwsRequest) => unknown> = {
     GetAuthorizationToken(_, request) {
-      const { password, expiresAt } = tokens.passwordFor(request);
-      const authorizationToken = Buffer.from(`${ECR_USER}:${password}`).toString('base64');
       const proxyEndpoint = needed(registry).url;
+      const { password, expiresAt } = tokens.passwordFor(signerOf(request));
+      const authorizationToken = Buffer.from(`${ECR_USER}:${password}`).toString('base64');
       return {
         authorizationData: [{ authorizationToken, expiresAt: expiresAt.getTime() / 1000, proxyEndpoint }],
       };
@@ -101,6 +101,14 @@ export function createEcrService({ journal, registry, tokens }: EcrOptions): Ecr
       if (!repositories.insert({ ...rule, createdAtMs: Date.now() })) repositories.setTagRule(rule);
     },
   };
+}
+
+/** The session goes into the password; the front door has checked that the request is signed with it. */
+function signerOf({ headers }: AwsRequest): { accessKeyId: string; sessionToken?: string } {
+  const [, accessKeyId] = /Credential=([^/]+)\//.exec(headers['authorization'] ?? '') ?? [];
+  if (accessKeyId === undefined)
+    throw new AwsError('MissingAuthenticationTokenException', 'Sign the request.');
+  return { accessKeyId, sessionToken: headers['x-amz-security-token'] };
 }
 
 function accessTo(operation: string, input: EcrInput): Access[] {

@@ -10,6 +10,7 @@ import {
 import { pipeline } from 'node:stream/promises';
 import type { RegistryTokens } from './registry-tokens.ts';
 import { repositoryNotFound } from './ecr-input.ts';
+import { readCall } from './registry-calls.ts';
 import { isFixedTag, type Repositories } from './ecr-repositories.ts';
 
 const MANIFEST_BYTES_MAX = 4 * 1024 * 1024;
@@ -21,16 +22,17 @@ export interface RegistryProxyOptions {
 }
 
 /**
- * Stands in front of the registry for the three things ECR does and docker-registry can't:
+ * Stands in front of the registry for what ECR does and docker-registry can't:
  *
+ * - Clients send ECR's password with every request, and IAM decides about each: ECR's permissions are finer than the
+ *   pull and push of a registry's token. Whoever may push need not be able to read a layer.
+ * - A repository exists only if it was created.
  * - Tags of an immutable repository stay where they point, but for those it excludes. The registry has no such
  *   setting and its token speaks of repositories, not tags, so the one request that moves a tag is held here until it
  *   is known to be harmless. Moves of one tag wait for each other.
- * - A caller may push without being allowed to pull. The registry insists on both for every upload request,
- *   so such a request gets a token with both, for itself alone; the client never holds one.
- * - A repository exists only if it was created, and of one that does not it says so to everybody who is logged in.
+ * - No layer is mounted out of another repository unless the account asks for that: the client uploads it instead.
  *
- * Everything else, blobs above all, streams through untouched, and the registry decides.
+ * Everything else, blobs above all, streams through untouched.
  */
 export function createRegistryProxy(options: RegistryProxyOptions): Server {
   const proxy = new RegistryProxy(options);
@@ -56,27 +58,30 @@ class RegistryProxy {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // HTTP allows a whole URL here, which the registry would follow and `readTarget` would not.
+    const { tokens, repositories } = this.#options;
+    // HTTP allows a whole URL here, which the registry would follow and `decoded` would not.
     if (request.url?.startsWith('/') !== true) return refuse(response, 400, 'UNSUPPORTED', 'Send a path.');
-    const target = readTarget(request.url);
-    const headers = { ...request.headers };
-    const caller = target && (await this.#options.tokens.read(request.headers.authorization));
-    if (target !== undefined && caller !== undefined) {
-      const repository = this.#options.repositories.get(target.repository);
-      if (repository === undefined) {
-        return refuse(response, 404, 'NAME_UNKNOWN', repositoryNotFound(target.repository).message);
-      }
-      const actions = caller.access.get(target.repository) ?? [];
-      if (UPLOAD_METHODS.has(request.method ?? '') && actions.includes('push')) {
-        if (!actions.includes('pull')) {
-          const access = new Map(caller.access).set(target.repository, [...actions, 'pull']);
-          headers.authorization = `Bearer ${await this.#options.tokens.mint(access, caller.subject)}`;
-        }
-        if (request.method === 'PUT' && target.tag !== undefined && isFixedTag(repository, target.tag)) {
-          return this.#putImmutableTag(request, response, headers, target.repository, target.tag);
-        }
-      }
-    }
+    const path = decoded(request.url);
+    const caller = tokens.whoSends(request.headers.authorization);
+    if (caller === 'nobody') return challenge(request, response);
+    if (caller === 'wrong') return refuse(response, 400, 'DENIED', 'Your authorization token is not valid.');
+    if (caller === 'expired') return refuse(response, 403, 'DENIED', EXPIRED);
+    if (path === '/v2/' || path === '/v2') return void response.writeHead(200, API_VERSION).end();
+
+    const call = readCall(request.method ?? '', path ?? '', hasBody(request));
+    if (call === 'unknown_path')
+      return refuse(response, 404, 'UNSUPPORTED', 'There is nothing at this path.');
+    if (call === 'unknown_method')
+      return refuse(response, 405, 'UNSUPPORTED', 'The operation is unsupported.');
+    const denied = tokens.reasonToDeny(caller, call);
+    if (denied !== undefined) return refuse(response, 403, 'DENIED', denied);
+    const repository = repositories.get(call.repository);
+    if (repository === undefined)
+      return refuse(response, 404, 'NAME_UNKNOWN', repositoryNotFound(call.repository).message);
+
+    const headers = { ...request.headers, authorization: await tokens.authorizationFor(call.repository) };
+    if (call.tag !== undefined && isFixedTag(repository, call.tag))
+      return this.#putImmutableTag(request, response, headers, call.repository, call.tag);
     await this.#send(request, response, headers, request);
   }
 
@@ -102,12 +107,12 @@ class RegistryProxy {
   }
 
   async #digestOf(repository: string, tag: string): Promise<string | undefined> {
-    const token = await this.#options.tokens.mint(new Map([[repository, ['pull']]]), 'registry-proxy');
+    const authorization = await this.#options.tokens.authorizationFor(repository);
     const answer = await fetch(
       `http://127.0.0.1:${this.#options.registryPort}/v2/${repository}/manifests/${tag}`,
       {
         method: 'HEAD',
-        headers: { authorization: `Bearer ${token}`, accept: MANIFEST_TYPES.join(',') },
+        headers: { authorization, accept: MANIFEST_TYPES.join(',') },
       },
     );
     if (answer.status === 404) return undefined;
@@ -128,7 +133,7 @@ class RegistryProxy {
       host: '127.0.0.1',
       port: this.#options.registryPort,
       method: request.method,
-      path: request.url,
+      path: withoutMount(request),
       headers: Buffer.isBuffer(body) ? withLength(headers, body.length) : headers,
       agent: this.#agent,
     });
@@ -164,22 +169,25 @@ export const MANIFEST_TYPES = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ];
 
-/** Uploads, and the HEAD by which a client asks whether an upload is needed at all. */
-const UPLOAD_METHODS = new Set(['HEAD', 'POST', 'PATCH', 'PUT']);
+const API_VERSION = { 'docker-distribution-api-version': 'registry/2.0' };
+const EXPIRED = 'Your authorization token has expired. Reauthenticate and try again.';
 
 /** The registry matches the path after decoding it, so it is decoded here too. */
-function readTarget(url: string): { repository: string; tag?: string } | undefined {
+function decoded(url: string): string | undefined {
   const [encoded = ''] = url.split('?');
-  let path: string;
   try {
-    path = decodeURIComponent(encoded);
+    return decodeURIComponent(encoded);
   } catch {
     return undefined;
   }
-  const [, repository, kind, rest] = /^\/v2\/(.+)\/(manifests|blobs)\/(.*)$/.exec(path) ?? [];
-  if (repository === undefined || rest === undefined) return undefined;
-  return kind === 'manifests' && !rest.includes(':') ? { repository, tag: rest } : { repository };
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** What a POST has beside its path names the layer to mount; without that it begins an upload. */
+const withoutMount = ({ method, url }: IncomingMessage): string | undefined =>
+  method === 'POST' ? url?.split('?')[0] : url;
 
 function digest(manifest: Buffer): string {
   return `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
@@ -201,6 +209,13 @@ async function readAll(request: IncomingMessage, bytesMax: number): Promise<Buff
   return Buffer.concat(chunks);
 }
 
+/** ECR takes the password itself with every request; there is no other server that gives tokens for it. */
+function challenge({ headers: { host } }: IncomingMessage, response: ServerResponse): void {
+  const realm = `Basic realm="http://${host ?? ''}/",service="ecr.amazonaws.com"`;
+  response.writeHead(401, { ...API_VERSION, 'www-authenticate': realm, 'content-type': 'text/plain' });
+  response.end('Not Authorized\n');
+}
+
 function refuse(
   response: ServerResponse,
   status: number,
@@ -208,6 +223,6 @@ function refuse(
   message: string,
   headers: Record<string, string> = {},
 ): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.writeHead(status, { ...API_VERSION, 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify({ errors: [{ code, message }] }));
 }

@@ -16,6 +16,8 @@ export interface Registry {
   host: string;
   url: string;
   port: number;
+  /** The registry itself, for those in the engine who have a token for it. */
+  innerUrl: string;
   storageDir: string;
   pid(): number | undefined;
   stop(): Promise<void>;
@@ -25,8 +27,6 @@ export interface RegistryOptions {
   dataDir: string;
   journal: Journal;
   tokens: RegistryTokens;
-  /** Where clients exchange their ECR password for a token: the front door's REGISTRY_TOKEN_PATH. */
-  realm: string;
 }
 
 export function findRegistry(): string | undefined {
@@ -80,6 +80,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     host,
     url: `http://${host}`,
     port,
+    innerUrl: `http://127.0.0.1:${registryPort}`,
     storageDir,
     pid: () => child.pid(),
     async stop() {
@@ -108,7 +109,7 @@ async function reusablePort(port: number | undefined): Promise<number> {
 }
 
 function registryConfig(
-  options: Pick<RegistryOptions, 'realm' | 'tokens'> & {
+  options: Pick<RegistryOptions, 'tokens'> & {
     storageDir: string;
     registryPort: number;
     uploadSecret: string;
@@ -131,7 +132,8 @@ function registryConfig(
     },
     auth: {
       token: {
-        realm: options.realm,
+        // Nobody is sent there: the proxy brings a token along with every request.
+        realm: 'http://registry.invalid',
         service: REGISTRY_TOKEN_AUDIENCE,
         issuer: REGISTRY_TOKEN_ISSUER,
         rootcertbundle: options.tokens.key.certificateFile,

@@ -93,9 +93,9 @@ export const eventSourceMapping: ResourceKind = {
     'MaximumRecordAgeInSeconds',
     'DestinationConfig',
     'ScalingConfig',
+    'ParallelizationFactor',
   ],
-  // One shard is read in order here, which is stricter than what a parallelization factor allows.
-  ignored: ['ParallelizationFactor', 'MetricsConfig', 'Tags'],
+  ignored: ['MetricsConfig', 'Tags'],
   identify: (resource) => ({ ref: fingerprintUuid(`${resource.stack}/${resource.logicalId}`) }),
   plan({ properties, identity }, plan) {
     const sourceArn = properties['EventSourceArn'] as string;
@@ -119,6 +119,7 @@ export const eventSourceMapping: ResourceKind = {
       bisectOnError: properties['BisectBatchOnFunctionError'] === true,
       retriesMax: Number(properties['MaximumRetryAttempts'] ?? endless),
       recordAgeSecondsMax: Number(properties['MaximumRecordAgeInSeconds'] ?? endless),
+      parallelizationFactor: Number(properties['ParallelizationFactor'] ?? 1),
       onFailureArn: onFailure(properties['DestinationConfig']),
     });
   },

@@ -16,6 +16,8 @@ const logResourcePolicy = observed('AWS::Logs::ResourcePolicy', (resource) => ({
   ref: physicalName(resource, 'PolicyName', 128),
 }));
 
+const metricFilter = observed('AWS::Logs::MetricFilter', (resource) => ({ ref: resource.logicalId }));
+
 const alarm = observed('AWS::CloudWatch::Alarm', (resource) => {
   const name = physicalName(resource, 'AlarmName', 255);
   return { ref: name, attributes: { Arn: `arn:aws:cloudwatch:${REGION}:${ACCOUNT}:alarm:${name}` } };
@@ -38,6 +40,7 @@ const metadata = observed('AWS::CDK::Metadata', (resource) => ({ ref: resource.l
 export const observedKinds = [
   logGroup,
   logResourcePolicy,
+  metricFilter,
   alarm,
   dashboard,
   topic,

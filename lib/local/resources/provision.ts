@@ -1,5 +1,6 @@
 import type { AssembledStack } from '../template/assembly.ts';
 import { checkPlan, putPolicies } from './check-plan.ts';
+import { checkLimits } from '../limits/check-limits.ts';
 import type { Expiry } from '../schedules/expiry.ts';
 import type { ApiSpec, Apis } from '../gateway/apis.ts';
 import type { Iam } from '../iam/iam.ts';
@@ -31,6 +32,8 @@ export interface Runners {
  * with it is found before the first effect; then what ran before goes on.
  */
 export async function provision(stacks: AssembledStack[], makers: Makers, runners: Runners): Promise<number> {
+  // What may be reserved is a matter of the account: synthesis was told of it, this machine has no quota.
+  checkLimits(stacks, { concurrencyQuota: Infinity });
   makers.world.rootApi = rootApi(stacks);
   const resources = new Templates(stacks, identifyWith(makers.world)).resources();
   const ordered = KINDS.map((kind) => ({

@@ -114,7 +114,7 @@ function leadingKeys(values: (string | undefined)[]): Record<string, string[]> {
   return { 'dynamodb:LeadingKeys': [...new Set(values.map((value) => value ?? ''))] };
 }
 
-function batchTables(body: Body): [string, unknown][] {
+export function batchTables(body: Body): [string, unknown][] {
   return Object.entries(object(body['RequestItems'], 'RequestItems'));
 }
 
@@ -129,13 +129,14 @@ export function transactionItems(body: Body): [string, Body][] {
   });
 }
 
-function written(request: unknown): unknown[] {
+/** The item or key of each change. */
+export function written(request: unknown): unknown[] {
   return Object.entries(object(request, 'RequestItems')).map(
     ([kind, change]) => object(change, kind)[kind === 'PutRequest' ? 'Item' : 'Key'],
   );
 }
 
-function list(value: unknown): unknown[] {
+export function list(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   throw invalid('A list is missing from the request.');
 }

@@ -1,42 +1,18 @@
-/** The part of a DescribeTable answer that says which attribute comes first in each key. */
-interface TableDescription {
-  KeySchema?: KeyElement[];
-  GlobalSecondaryIndexes?: { IndexName: string; KeySchema: KeyElement[] }[];
-  LocalSecondaryIndexes?: { IndexName: string; KeySchema: KeyElement[] }[];
-}
-
-interface KeyElement {
-  AttributeName: string;
-  KeyType: 'HASH' | 'RANGE';
-}
+import type { TableSchemas } from './dynamodb-schemas.ts';
 
 type AttributeValue = Record<string, unknown>;
 
-/**
- * Partition keys by table and index, needed to tell IAM which `dynamodb:LeadingKeys` a request touches.
- * Learnt from the engine on first use.
- */
+/** Partition keys by table and index, needed to tell IAM which `dynamodb:LeadingKeys` a request touches. */
 export class PartitionKeys {
-  #byTable = new Map<string, Map<string | undefined, string>>();
-  #describe: (table: string) => Promise<unknown>;
+  #schemas: TableSchemas;
 
-  constructor(describe: (table: string) => Promise<unknown>) {
-    this.#describe = describe;
-  }
-
-  /** Again for an index that is not known: it may have been added since. */
-  async learn(tables: string[], index?: string): Promise<void> {
-    const unknown = tables.filter((table) => !this.#byTable.get(table)?.has(index));
-    await Promise.all(unknown.map((table) => this.#learnTable(table)));
-  }
-
-  forget(table: string): void {
-    this.#byTable.delete(table);
+  constructor(schemas: TableSchemas) {
+    this.#schemas = schemas;
   }
 
   /** The value of the partition key in a key or an item. */
   valueIn(attributes: unknown, table: string, index?: string): string | undefined {
-    const name = this.#byTable.get(table)?.get(index);
+    const name = this.#nameIn(table, index);
     if (name === undefined || typeof attributes !== 'object' || attributes === null) return undefined;
     return scalar((attributes as Record<string, AttributeValue>)[name]);
   }
@@ -44,7 +20,7 @@ export class PartitionKeys {
   /** The value a query asks the partition key to equal. */
   valueInQuery(query: Record<string, unknown>, table: string): string | undefined {
     const index = typeof query['IndexName'] === 'string' ? query['IndexName'] : undefined;
-    const key = this.#byTable.get(table)?.get(index);
+    const key = this.#nameIn(table, index);
     if (key === undefined) return undefined;
     const legacy = query['KeyConditions'] as
       Record<string, { AttributeValueList?: AttributeValue[] }> | null | undefined;
@@ -61,21 +37,10 @@ export class PartitionKeys {
     return undefined;
   }
 
-  async #learnTable(table: string): Promise<void> {
-    const description = (await this.#describe(table)) as TableDescription | undefined;
-    if (description?.KeySchema === undefined) return;
-    const indexes = [
-      ...(description.GlobalSecondaryIndexes ?? []),
-      ...(description.LocalSecondaryIndexes ?? []),
-    ];
-    const keys = new Map<string | undefined, string>([[undefined, partitionKey(description.KeySchema)]]);
-    for (const { IndexName, KeySchema } of indexes) keys.set(IndexName, partitionKey(KeySchema));
-    this.#byTable.set(table, keys);
+  #nameIn(table: string, index: string | undefined): string | undefined {
+    const schema = this.#schemas.of(table);
+    return (index === undefined ? schema : schema?.indexes.get(index))?.keys[0];
   }
-}
-
-function partitionKey(schema: KeyElement[]): string {
-  return schema.find(({ KeyType }) => KeyType === 'HASH')?.AttributeName ?? '';
 }
 
 function scalar(value: AttributeValue | undefined): string | undefined {

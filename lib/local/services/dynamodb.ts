@@ -10,6 +10,7 @@ import {
 } from '../wire/aws.ts';
 import type { DynamoDbConnection } from '../engines/dynamodb.ts';
 import { forward } from '../wire/forward.ts';
+import type { Roughness } from '../wire/roughness.ts';
 import type { FrontDoorService } from '../iam/front-door.ts';
 import {
   dynamoDbAccess,
@@ -18,8 +19,13 @@ import {
   tableName,
   tablesTouched,
   tablesWritten,
+  type Body,
 } from './dynamodb-access.ts';
+import { parseAnswer } from './dynamodb-answers.ts';
 import { PartitionKeys } from './dynamodb-keys.ts';
+import { TableSchemas, type TableDescription } from './dynamodb-schemas.ts';
+import { withKeySchema } from './dynamodb-stream-keys.ts';
+import { StrictDynamoDb } from './dynamodb-strict.ts';
 import { transact } from './dynamodb-transaction.ts';
 
 const ANSWER_SECONDS_MAX = 30;
@@ -52,6 +58,7 @@ const anyCredentials = {
 export function createDynamoDbService(options: {
   engine: () => DynamoDbConnection;
   onWrite: (tableNames: string[]) => void;
+  roughness: Roughness;
 }): FrontDoorService {
   const call = (target: string, body: Buffer | string) => {
     const { name, url } = options.engine();
@@ -64,12 +71,12 @@ export function createDynamoDbService(options: {
     return forward(engine, { method: 'POST', path: '/', headers, body });
   };
 
-  const keys = new PartitionKeys(async (table) => {
+  const schemas = new TableSchemas(async (table) => {
     const answer = await call('DynamoDB_20120810.DescribeTable', JSON.stringify({ TableName: table }));
-    return answer.status === 200
-      ? (JSON.parse(answer.body.toString('utf8')) as { Table: unknown }).Table
-      : undefined;
+    return answer.status === 200 ? (parseAnswer(answer)['Table'] as TableDescription) : undefined;
   });
+  const keys = new PartitionKeys(schemas);
+  const strict = new StrictDynamoDb(schemas, options.roughness);
 
   return {
     scope: 'dynamodb',
@@ -78,7 +85,7 @@ export function createDynamoDbService(options: {
     async prepare(request): Promise<void> {
       const body = readBody(request);
       const index = typeof body['IndexName'] === 'string' ? body['IndexName'] : undefined;
-      await keys.learn(tablesTouched(jsonOperation(request), body), index);
+      await schemas.learn(tablesTouched(jsonOperation(request), body), index);
     },
 
     access(request): Access[] {
@@ -88,17 +95,23 @@ export function createDynamoDbService(options: {
     async handle(request): Promise<AwsResponse> {
       const operation = jsonOperation(request);
       const target = request.headers['x-amz-target'] ?? '';
+      const version = target.slice(0, -operation.length);
       const { region, answersBeforeCommit } = options.engine();
-      const answer =
-        operation === 'TransactWriteItems' && answersBeforeCommit
-          ? await transact((body) => call(target, JSON.stringify(body)), readBody(request))
-          : await call(target, inItsWords(operation, request, region));
+      const asked = readBody(request);
+      const answer = await strict.answer(operation, asked, (name, body) => {
+        if (name === 'TransactWriteItems' && answersBeforeCommit) {
+          return transact((part) => call(target, JSON.stringify(part)), body);
+        }
+        const sent = body === asked ? inItsWords(operation, request, region) : JSON.stringify(inShort(body));
+        return call(`${version}${name}`, sent);
+      });
       if (answer.status === 200) {
-        if (changesKeys.has(operation)) keys.forget(tableName(readBody(request)));
+        if (changesKeys.has(operation)) schemas.forget(tableName(readBody(request)));
         const written = tablesWritten(operation, readBody(request));
         if (written.length > 0) options.onWrite(written);
       }
-      return inOurWords(operation, readBody(request), answer, region);
+      const told = operation === 'DescribeStream' ? await withKeySchema(answer, schemas) : answer;
+      return inOurWords(operation, readBody(request), told, region);
     },
   };
 }
@@ -120,11 +133,16 @@ function readBody(request: AwsRequest): Record<string, unknown> {
 function inItsWords(operation: string, request: AwsRequest, region: string): Buffer | string {
   if (operation === 'GetRecords') return JSON.stringify(withItsIterator(readBody(request)));
   if (namesArns.has(operation)) return inRegion(request.body.toString('utf8'), REGION, region);
-  const { TableName } = readBody(request);
-  // One may name a table by its ARN, but not in every operation of every engine.
+  const body = readBody(request);
+  return inShort(body) === body ? request.body : JSON.stringify(inShort(body));
+}
+
+/** One may name a table by its ARN, but not in every operation of every engine. */
+function inShort(body: Body): Body {
+  const { TableName } = body;
   return typeof TableName === 'string' && plainName(TableName) !== TableName
-    ? JSON.stringify({ ...readBody(request), TableName: plainName(TableName) })
-    : request.body;
+    ? { ...body, TableName: plainName(TableName) }
+    : body;
 }
 
 function inOurWords(

@@ -11,6 +11,8 @@ export interface LocalOptions {
   assembly: string | undefined;
   /** Left out, the data folder and the machine decide. */
   dynamodb: DynamoDbEngine | undefined;
+  /** The seed of what AWS does now and then; left out, nothing of it happens. */
+  rough: string | undefined;
   /** What the CDK app is told besides what this machine decides. */
   context: Record<string, string>;
 }
@@ -29,6 +31,8 @@ export const USAGE = `Runs the platform on this machine.
   --context <name=value>
                         a context value of the CDK app, as cdk deploy -c takes it; may be given again
   --dynamodb <engine>   dynoxide (default where there is one for the machine) or aws (DynamoDB Local, needs Java)
+  --rough <seed>        do what AWS does now and then: throttle, answer batches in part, show writes late in an index,
+                        deliver twice; the same seed gives the same chances
   --help                this text
 `;
 
@@ -45,6 +49,7 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
         fresh: { type: 'boolean', default: false },
         assembly: { type: 'string' },
         dynamodb: { type: 'string' },
+        rough: { type: 'string' },
         context: { type: 'string', short: 'c', multiple: true, default: [] },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -73,6 +78,7 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
     fresh: values.fresh,
     assembly: values.assembly === undefined ? undefined : resolve(values.assembly),
     dynamodb,
+    rough: values.rough,
     context: Object.fromEntries(context) as Record<string, string>,
   };
 }

@@ -135,6 +135,10 @@ export class Templates {
         const [condition, whenTrue, whenFalse] = argument as [string, unknown, unknown];
         return this.#resolve(stack, this.#holds(stack, condition) ? whenTrue : whenFalse);
       }
+      case 'Fn::GetStackOutput': {
+        const { StackName, OutputName } = this.#resolve(stack, argument) as Record<string, string>;
+        return this.#output(StackName ?? '', OutputName ?? '');
+      }
       case 'Fn::ImportValue':
         return this.#import(this.#resolve(stack, argument) as string);
       case 'Fn::FindInMap': {
@@ -190,6 +194,12 @@ export class Templates {
       if (name in values) return String(this.#resolve(stack, values[name]));
       return String(name.includes('.') ? this.#attribute(stack, name) : this.#ref(stack, name));
     });
+  }
+
+  #output(stackName: string, name: string): unknown {
+    const output = this.#stack(stackName).template.Outputs?.[name];
+    if (output === undefined) throw new Error(`${stackName} has no output ${name}.`);
+    return this.#resolve(this.#stack(stackName), output.Value);
   }
 
   #import(exportName: string): unknown {

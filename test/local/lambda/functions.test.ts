@@ -123,7 +123,9 @@ test('a function that takes too long is ended, also out of an endless loop, and 
     expect(invocation).toMatchObject({
       ok: false,
       errorType: 'Sandbox.Timedout',
-      errorMessage: expect.stringMatching(/^\d{4}-\S+Z [0-9a-f-]{36} Task timed out after 0\.20 seconds$/),
+      errorMessage: expect.stringMatching(
+        /^RequestId: [0-9a-f-]{36} Error: Task timed out after 0\.20 seconds$/,
+      ),
     });
   }
   expect(await ask('slow', { do: 'echo' })).toEqual({ do: 'echo' });

@@ -15,6 +15,7 @@ import { Mappings } from '../../../lib/local/mappings/mappings.ts';
 import type { AwsCredentials } from '../../../lib/local/iam/principals.ts';
 import { createLambdaService } from '../../../lib/local/services/lambda.ts';
 import { createSqsService } from '../../../lib/local/services/sqs.ts';
+import { SMOOTH, type Roughness } from '../../../lib/local/wire/roughness.ts';
 import { LambdaWorld, recorder, roleArn, type Recorder } from './lambda-world.ts';
 
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
@@ -65,9 +66,10 @@ export class HostedWorld extends LambdaWorld {
     return this;
   }
 
-  newMappings(more: { idleMs?: number } = {}): Mappings {
+  newMappings(more: { idleMs?: number; roughness?: Roughness } = {}): Mappings {
     const { principals, journal, hosted: functions } = this;
-    return new Mappings({ functions, principals, journal, deliver: createDeliver(principals), ...more });
+    const deliver = createDeliver(principals);
+    return new Mappings({ functions, principals, journal, deliver, roughness: SMOOTH, ...more });
   }
 
   override async close(): Promise<void> {

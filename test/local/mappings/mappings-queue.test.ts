@@ -15,8 +15,13 @@ afterEach(async () => {
   await world.close();
 });
 
-function map(target: Recorder, queue: string, more: Partial<MappingSpec> = {}): void {
-  world.mappings.put({
+function map(
+  target: Recorder,
+  queue: string,
+  more: Partial<MappingSpec> = {},
+  mappings = world.mappings,
+): void {
+  mappings.put({
     id: `${queue}-mapping`,
     functionArn: target.spec.arn,
     sourceArn: queueArn(queue),
@@ -27,7 +32,7 @@ function map(target: Recorder, queue: string, more: Partial<MappingSpec> = {}): 
     reportBatchItemFailures: false,
     ...more,
   });
-  world.mappings.start();
+  mappings.start();
 }
 
 const bodies = (target: Recorder) =>
@@ -85,6 +90,20 @@ test('a batch that fails comes again after its visibility timeout, then goes whe
   await queue.send('poison');
   await until(async () => (await dead.count()).visible === 1);
   expect(bodies(target)).toEqual([['poison'], ['poison']]);
+});
+
+test('messages whose answer was lost come again, and are gone afterwards', async () => {
+  const queue = await world.createQueue('twice');
+  const target = world.recorder('repeated');
+  world.grant('repeated', consume('twice'));
+  let isLost = true;
+  const mappings = world.newMappings({ roughness: () => isLost && !(isLost = false) });
+  map(target, 'twice', {}, mappings);
+  await queue.send('a');
+  await until(() => bodies(target).length === 2);
+  await until(() => isEmpty(queue));
+  expect(bodies(target)).toEqual([['a'], ['a']]);
+  await mappings.stop();
 });
 
 test('only the messages reported as failed come again', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { checkMapping } from '../../../lib/local/mappings/mappings.ts';
 import { StreamBatches } from '../../../lib/local/mappings/stream-batches.ts';
-import type { Arrived, StreamRecord } from '../../../lib/local/mappings/stream-event.ts';
+import { sequenceNumber, type Arrived, type StreamRecord } from '../../../lib/local/mappings/stream-event.ts';
+import { SMOOTH } from '../../../lib/local/wire/roughness.ts';
 import { LambdaWorld, recorder } from '../lambda/lambda-world.ts';
 
 const world = new LambdaWorld();
@@ -35,7 +36,8 @@ test('each record has retries of its own, whatever those before it have used up'
     spec: () => spec,
     functions,
     deliver: async (_arn, _role, body) => void given.push(JSON.parse(body)),
-    settled: (sequenceNumber) => void settled.push(sequenceNumber),
+    roughness: SMOOTH,
+    settled: (records) => void settled.push(...records.map(sequenceNumber)),
     signal: new AbortController().signal,
   });
 
@@ -49,7 +51,7 @@ test('each record has retries of its own, whatever those before it have used up'
     ['a', 'poison', 'b'],
     ['poison', 'b'],
   ]);
-  expect(settled).toEqual(['a', 'b']);
+  expect(settled).toEqual(['a', 'poison', 'b']);
   expect(given).toMatchObject([
     { requestContext: { approximateInvokeCount: 2 }, DDBStreamBatchInfo: { batchSize: 2 } },
   ]);

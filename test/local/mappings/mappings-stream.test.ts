@@ -1,145 +1,36 @@
-import {
-  CreateTableCommand,
-  DeleteItemCommand,
-  DynamoDBClient,
-  PutItemCommand,
-  type AttributeValue,
-} from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { DynamoDb } from '../../../lib/local/engines/dynamodb.ts';
-import type { Mappings, MappingSpec } from '../../../lib/local/mappings/mappings.ts';
-import type { StreamRecord } from '../../../lib/local/mappings/stream-event.ts';
-import { createDynamoDbService } from '../../../lib/local/services/dynamodb.ts';
-import { startTestDynamoDb } from '../../dynamodb.ts';
 import { until } from '../../until.ts';
-import { allow, HostedWorld } from '../lambda/hosted-world.ts';
-import { type Recorder } from '../lambda/lambda-world.ts';
+import { batches, HERE, mappingSpec, readStream, type StreamEvent, StreamWorld } from './stream-world.ts';
 
-interface StreamEvent {
-  Records: StreamRecord[];
-}
+const world = new StreamWorld();
 
-let database: DynamoDb;
-let client: DynamoDBClient;
-let mappings: Mappings;
-const world = new HostedWorld();
-
-beforeAll(async () => {
-  database = await startTestDynamoDb({ dataDir: world.dataDir });
-  const onWrite = (tableNames: string[]) => mappings.wake(tableNames);
-  mappings = world.mappings;
-  await world.open([createDynamoDbService({ engine: () => database, onWrite })]);
-  mappings.start();
-  client = new DynamoDBClient(world.operator());
-});
+beforeAll(() => world.openStreams());
 afterEach(async () => {
   vi.restoreAllMocks();
-  await mappings.stop();
-  mappings = world.newMappings();
-  mappings.start();
+  await world.restart();
 });
-afterAll(async () => {
-  await mappings.stop();
-  await database.stop();
-  await world.close();
-});
-
-async function createTable(name: string): Promise<string> {
-  const { TableDescription } = await client.send(
-    new CreateTableCommand({
-      TableName: name,
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      BillingMode: 'PAY_PER_REQUEST',
-      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
-    }),
-  );
-  return TableDescription?.LatestStreamArn ?? '';
-}
-
-const put = (table: string, id: string, more: Record<string, AttributeValue> = {}) =>
-  client.send(new PutItemCommand({ TableName: table, Item: { id: { S: id }, ...more } }));
-
-const readStream = (streamArn: string) =>
-  allow(['dynamodb:DescribeStream', 'dynamodb:GetShardIterator', 'dynamodb:GetRecords'], streamArn);
-
-function mappingSpec(target: Recorder, streamArn: string, more: Partial<MappingSpec> = {}): MappingSpec {
-  return {
-    id: `${target.spec.name}-mapping`,
-    functionArn: target.spec.arn,
-    sourceArn: streamArn,
-    enabled: true,
-    batchSize: 100,
-    batchWindowSeconds: 0,
-    filters: [],
-    reportBatchItemFailures: false,
-    startingPosition: 'TRIM_HORIZON',
-    ...more,
-  };
-}
-
-/** A table whose stream feeds a recorder, all named alike. `before` is written before the mapping exists. */
-async function follow(
-  name: string,
-  more: Partial<MappingSpec> = {},
-  options: { environment?: Record<string, string>; before?: string[]; function?: object } = {},
-): Promise<{ target: Recorder; spec: MappingSpec }> {
-  const streamArn = await createTable(name);
-  for (const id of options.before ?? []) await put(name, id);
-  const target = world.recorder(name, options.environment, options.function);
-  world.grant(name, readStream(streamArn));
-  const spec = mappingSpec(target, streamArn, more);
-  mappings.put(spec);
-  return { target, spec };
-}
-
-const idsOf = ({ Records }: StreamEvent) =>
-  Records.map(({ dynamodb }) => (dynamodb.Keys['id'] as { S: string }).S);
-const batches = (target: Recorder) => target.invocations<StreamEvent>().map(({ event }) => idsOf(event));
-
-function checkpoint(mappingId: string): string | undefined {
-  const query = 'SELECT sequence_number FROM stream_checkpoint WHERE mapping_id = ?';
-  const row = world.journal.prepare(query).get(mappingId) as { sequence_number: string } | undefined;
-  return row?.sequence_number;
-}
-
-async function destination(name: string, target: Recorder, spec: MappingSpec) {
-  const queue = await world.createQueue(name);
-  world.grant(target.spec.name, readStream(spec.sourceArn), allow(['sqs:SendMessage'], queue.arn));
-  mappings.put({ ...spec, onFailureArn: queue.arn });
-  return {
-    queue,
-    next: async () => {
-      const [message] = await until(async () => {
-        const messages = await queue.receive();
-        return messages.length > 0 && messages;
-      });
-      return JSON.parse(message?.body ?? '') as {
-        DDBStreamBatchInfo: { batchSize: number; startSequenceNumber: string };
-      };
-    },
-  };
-}
+afterAll(() => world.close());
 
 test('changes reach the function as AWS would hand them over', async () => {
-  const { target, spec } = await follow('shape');
+  const { target, spec } = await world.follow('shape');
+  const key = { place: { S: HERE }, id: { S: 'a' } };
   const item = {
-    id: { S: 'a' },
+    ...key,
     number: { N: '12.50' },
     bytes: { B: Buffer.from([1, 2]) },
     byteSet: { BS: [Buffer.from([3])] },
     nested: { M: { list: { L: [{ BOOL: true }, { NULL: true }, { B: Buffer.from([4]) }] } } },
   };
   const wire = {
-    id: { S: 'a' },
+    ...key,
     number: { N: '12.5' },
     bytes: { B: 'AQI=' },
     byteSet: { BS: ['Aw=='] },
     nested: { M: { list: { L: [{ BOOL: true }, { NULL: true }, { B: 'BA==' }] } } },
   };
-  await client.send(new PutItemCommand({ TableName: 'shape', Item: item }));
-  await put('shape', 'a');
-  await client.send(new DeleteItemCommand({ TableName: 'shape', Key: { id: { S: 'a' } } }));
+  await world.put('shape', 'a', item);
+  await world.put('shape', 'a');
+  await world.remove('shape', 'a');
   await until(() => batches(target).flat().length === 3);
   const common = {
     eventID: expect.stringMatching(/^[0-9a-f-]+$/),
@@ -152,46 +43,44 @@ test('changes reach the function as AWS would hand them over', async () => {
     ApproximateCreationDateTime: expect.toSatisfy(
       (seconds: number) => Math.abs(seconds - Date.now() / 1000) < 60,
     ),
-    Keys: { id: { S: 'a' } },
+    Keys: key,
     SequenceNumber: expect.stringMatching(/^\d+$/),
     SizeBytes: expect.any(Number),
     StreamViewType: 'NEW_AND_OLD_IMAGES',
   };
   expect(target.invocations<StreamEvent>().flatMap(({ event }) => event.Records)).toEqual([
     { ...common, eventName: 'INSERT', dynamodb: { ...change, NewImage: wire } },
-    { ...common, eventName: 'MODIFY', dynamodb: { ...change, OldImage: wire, NewImage: { id: { S: 'a' } } } },
-    { ...common, eventName: 'REMOVE', dynamodb: { ...change, OldImage: { id: { S: 'a' } } } },
+    { ...common, eventName: 'MODIFY', dynamodb: { ...change, OldImage: wire, NewImage: key } },
+    { ...common, eventName: 'REMOVE', dynamodb: { ...change, OldImage: key } },
   ]);
 });
 
 test('a write is seen at once, without waiting for the next idle poll', async () => {
-  await mappings.stop();
-  mappings = world.newMappings({ idleMs: 3_600_000 });
-  mappings.start();
-  const { target } = await follow('woken', {}, { before: ['warm'] });
+  await world.restart([], { idleMs: 3_600_000 });
+  const { target } = await world.follow('woken', {}, { before: ['warm'] });
   await until(() => batches(target).length === 1);
   for (const id of ['a', 'b', 'c']) {
-    await put('woken', id);
+    await world.put('woken', id);
     await until(() => batches(target).flat().includes(id));
   }
 });
 
 test('a backlog is cut into batches of the size asked for, in order', async () => {
-  const { target } = await follow('sized', { batchSize: 2 }, { before: ['a', 'b', 'c', 'd', 'e'] });
+  const { target } = await world.follow('sized', { batchSize: 2 }, { before: ['a', 'b', 'c', 'd', 'e'] });
   await until(() => batches(target).flat().length === 5);
   expect(batches(target)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
 });
 
 test('a window gathers changes until it closes', async () => {
-  const { target } = await follow('windowed', { batchWindowSeconds: 3 });
-  for (const id of ['a', 'b', 'c']) await put('windowed', id);
+  const { target } = await world.follow('windowed', { batchWindowSeconds: 3 });
+  for (const id of ['a', 'b', 'c']) await world.put('windowed', id);
   await until(() => batches(target).length > 0);
   expect(batches(target)).toEqual([['a', 'b', 'c']]);
 });
 
 test('a mapping that starts at the latest record leaves alone what came in before it was made', async () => {
-  const { target } = await follow('latest', { startingPosition: 'LATEST' });
-  await put('latest', 'a');
+  const { target } = await world.follow('latest', { startingPosition: 'LATEST' });
+  await world.put('latest', 'a');
   await until(() => batches(target).length === 1);
   const later = world.recorder('later');
   const streamArn = target.invocations<StreamEvent>()[0]?.event.Records[0]?.eventSourceARN ?? '';
@@ -201,8 +90,8 @@ test('a mapping that starts at the latest record leaves alone what came in befor
   world.journal
     .prepare('INSERT INTO stream_mapping VALUES (?, ?, ?)')
     .run(spec.id, streamArn, Date.now() + 90_000);
-  mappings.put(spec);
-  await until(() => checkpoint(spec.id) !== undefined);
+  world.current.put(spec);
+  await until(() => world.checkpoint(spec.id) !== undefined);
   expect(batches(later)).toEqual([]);
 });
 
@@ -211,25 +100,25 @@ test('only what a filter lets through is sent, and the rest is done with', async
     { eventName: ['INSERT'], dynamodb: { NewImage: { kind: { S: ['wanted'] } } } },
     { eventName: ['REMOVE'] },
   ];
-  const { target, spec } = await follow('filtered', { filters });
-  await put('filtered', 'a', { kind: { S: 'wanted' } });
-  await put('filtered', 'a', { kind: { S: 'wanted' }, changed: { BOOL: true } });
-  await put('filtered', 'b', { kind: { S: 'other' } });
-  await client.send(new DeleteItemCommand({ TableName: 'filtered', Key: { id: { S: 'b' } } }));
-  await put('filtered', 'c');
+  const { target, spec } = await world.follow('filtered', { filters });
+  await world.put('filtered', 'a', { kind: { S: 'wanted' } });
+  await world.put('filtered', 'a', { kind: { S: 'wanted' }, changed: { BOOL: true } });
+  await world.put('filtered', 'b', { kind: { S: 'other' } });
+  await world.remove('filtered', 'b');
+  await world.put('filtered', 'c');
   await until(() => batches(target).flat().length === 2);
   const names = target
     .invocations<StreamEvent>()
     .flatMap(({ event }) => event.Records.map((record) => record.eventName));
   expect(names).toEqual(['INSERT', 'REMOVE']);
-  await put('filtered', 'd');
+  await world.put('filtered', 'd');
   const lastSent =
     target.invocations<StreamEvent>().at(-1)?.event.Records.at(-1)?.dynamodb.SequenceNumber ?? '';
-  await until(() => (checkpoint(spec.id) ?? '') > lastSent);
+  await until(() => (world.checkpoint(spec.id) ?? 0) > Number(lastSent));
 });
 
 test('a failing batch is tried again, and nothing overtakes it', async () => {
-  const { target } = await follow(
+  const { target } = await world.follow(
     'retried',
     { batchSize: 2 },
     { before: ['a', 'b', 'c'], environment: { FAIL_TIMES: '3' } },
@@ -242,16 +131,16 @@ test('a failing batch is tried again, and nothing overtakes it', async () => {
 });
 
 test('when retries are used up the batch goes to its destination and the next one follows', async () => {
-  const { target, spec } = await follow(
+  const { target, spec } = await world.follow(
     'exhausted',
     { batchSize: 2, retriesMax: 1 },
     { environment: { FAIL_ON: 'poison' } },
   );
-  const { next } = await destination('exhausted-failures', target, spec);
-  mappings.put({ ...spec, onFailureArn: 'arn:aws:sqs:us-east-1:000000000000:exhausted-failures' });
-  await put('exhausted', 'poison');
+  const { next } = await world.destination('exhausted-failures', target, spec);
+  world.current.put({ ...spec, onFailureArn: 'arn:aws:sqs:us-east-1:000000000000:exhausted-failures' });
+  await world.put('exhausted', 'poison');
   const message = await next();
-  await put('exhausted', 'after');
+  await world.put('exhausted', 'after');
   await until(() => batches(target).at(-1)?.includes('after'));
   expect(batches(target)).toEqual([['poison'], ['poison'], ['after']]);
   const [first, second] = target.invocations<StreamEvent>();
@@ -268,7 +157,7 @@ test('when retries are used up the batch goes to its destination and the next on
     },
     responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
     DDBStreamBatchInfo: {
-      shardId: expect.stringMatching(/^shardId-/),
+      shardId: expect.stringMatching(/^shardId-.+-[0-3]$/),
       startSequenceNumber: SequenceNumber,
       endSequenceNumber: SequenceNumber,
       approximateArrivalOfFirstRecord: arrival,
@@ -280,11 +169,11 @@ test('when retries are used up the batch goes to its destination and the next on
 });
 
 test('bisecting finds the one bad record, at no cost to the others and to the retries', async () => {
-  const streamArn = await createTable('bisected');
-  for (const id of ['a', 'b', 'poison', 'c', 'd']) await put('bisected', id);
+  const streamArn = await world.createTable('bisected');
+  for (const id of ['a', 'b', 'poison', 'c', 'd']) await world.put('bisected', id);
   const target = world.recorder('bisected', { FAIL_ON: 'poison' });
   const spec = mappingSpec(target, streamArn, { bisectOnError: true, retriesMax: 1 });
-  const { next } = await destination('bisected-failures', target, spec);
+  const { next } = await world.destination('bisected-failures', target, spec);
   const { DDBStreamBatchInfo } = await next();
   await until(() => batches(target).length === 6);
   expect(batches(target)).toEqual([
@@ -299,19 +188,19 @@ test('bisecting finds the one bad record, at no cost to the others and to the re
 });
 
 test('after a partial failure the batch goes on from the first record that failed', async () => {
-  const { target } = await follow(
+  const { target } = await world.follow(
     'partial',
     { reportBatchItemFailures: true, retriesMax: 1 },
     { before: ['a', 'poison', 'b'], environment: { FAIL_ON: 'poison', REPORT_FAILURES: '1' } },
   );
   await until(() => batches(target).length === 2);
-  await put('partial', 'after');
+  await world.put('partial', 'after');
   await until(() => batches(target).at(-1)?.includes('after'));
   expect(batches(target)).toEqual([['a', 'poison', 'b'], ['poison', 'b'], ['after']]);
 });
 
 test('an answer that names no record of the batch fails all of it', async () => {
-  const { target } = await follow(
+  const { target } = await world.follow(
     'malformed',
     { reportBatchItemFailures: true, retriesMax: 1 },
     { before: ['a'], environment: { ANSWER: '{"batchItemFailures":[{"itemIdentifier":"stranger"}]}' } },
@@ -321,23 +210,23 @@ test('an answer that names no record of the batch fails all of it', async () => 
 });
 
 test('records that grow too old are given up', async () => {
-  const { target, spec } = await follow(
+  const { target, spec } = await world.follow(
     'aged',
     { recordAgeSecondsMax: 2 },
     { environment: { FAIL_ON: 'poison' } },
   );
-  const { next } = await destination('aged-failures', target, spec);
-  await put('aged', 'poison');
+  const { next } = await world.destination('aged-failures', target, spec);
+  await world.put('aged', 'poison');
   expect(await next()).toMatchObject({
     requestContext: { condition: 'RecordAgeExceeded' },
     DDBStreamBatchInfo: { batchSize: 1 },
   });
-  await put('aged', 'after');
+  await world.put('aged', 'after');
   await until(() => batches(target).at(-1)?.includes('after'));
 });
 
 test('a throttled function gets its records later, and no retry is used up', async () => {
-  const { target } = await follow(
+  const { target } = await world.follow(
     'throttled',
     { retriesMax: 0 },
     { before: ['a'], function: { reservedConcurrency: 0 } },
@@ -349,19 +238,21 @@ test('a throttled function gets its records later, and no retry is used up', asy
 });
 
 test('a new start goes on after the last record that was dealt with', async () => {
-  const { target, spec } = await follow('resumed', {}, { before: ['a', 'b'] });
+  const { target, spec } = await world.follow('resumed', {}, { before: ['a', 'b'] });
   await until(() => batches(target).flat().length === 2);
-  await mappings.stop();
-  await put('resumed', 'c');
-  mappings = world.newMappings();
-  mappings.put(spec);
-  mappings.start();
+  await world.current.stop();
+  await world.put('resumed', 'c');
+  await world.restart([spec]);
   await until(() => batches(target).flat().length === 3);
   expect(batches(target).flat()).toEqual(['a', 'b', 'c']);
 });
 
 test('a batch that was under way when everything stopped is delivered again', async () => {
-  const { target, spec } = await follow('redelivered', {}, { before: ['a'], environment: { HANG: '1500' } });
+  const { target, spec } = await world.follow(
+    'redelivered',
+    {},
+    { before: ['a'], environment: { HANG: '1500' } },
+  );
   await until(() => batches(target).length === 1);
   // As after a crash: another reader over the same journal, and nobody ever settled the batch.
   const successor = world.newMappings();
@@ -376,12 +267,12 @@ test('a batch that was under way when everything stopped is delivered again', as
 
 test('a database that is killed and comes back is followed on, and nothing is lost', async () => {
   const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const { target } = await follow('killed', {}, { before: ['a'] });
+  const { target } = await world.follow('killed', {}, { before: ['a'] });
   await until(() => batches(target).flat().length === 1);
-  process.kill(database.pid() ?? 0, 'SIGKILL');
+  process.kill(world.databasePid(), 'SIGKILL');
   await until(() => said.mock.calls.flat().join('').includes('is running again'));
   await until(() =>
-    put('killed', 'b').then(
+    world.put('killed', 'b').then(
       () => true,
       () => false,
     ),
@@ -391,12 +282,12 @@ test('a database that is killed and comes back is followed on, and nothing is lo
 });
 
 test('a table made anew is followed from its beginning', async () => {
-  const { target, spec } = await follow('first-life', {}, { before: ['a'] });
+  const { target, spec } = await world.follow('first-life', {}, { before: ['a'] });
   await until(() => batches(target).length === 1);
-  const reborn = await createTable('second-life');
-  await put('second-life', 'b');
+  const reborn = await world.createTable('second-life');
+  await world.put('second-life', 'b');
   world.grant('first-life', readStream(reborn));
-  mappings.put({ ...spec, sourceArn: reborn });
+  world.current.put({ ...spec, sourceArn: reborn });
   await until(() => batches(target).length === 2);
   expect(batches(target)).toEqual([['a'], ['b']]);
 });
@@ -406,12 +297,12 @@ test.each(['dynamodb:DescribeStream', 'dynamodb:GetRecords'])(
   async (missing) => {
     const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const name = `forbidden-${missing.slice(9)}`;
-    const streamArn = await createTable(name);
-    await put(name, 'a');
+    const streamArn = await world.createTable(name);
+    await world.put(name, 'a');
     const target = world.recorder(name);
     const granted = readStream(streamArn) as { Action: string[] };
     world.grant(name, { ...granted, Action: granted.Action.filter((action) => action !== missing) });
-    mappings.put(mappingSpec(target, streamArn));
+    world.current.put(mappingSpec(target, streamArn));
     const refusal = `not authorized to perform: ${missing} on resource: ${streamArn}`;
     await until(() => said.mock.calls.flat().join('').includes(refusal));
     world.grant(name, granted);
@@ -422,13 +313,13 @@ test.each(['dynamodb:DescribeStream', 'dynamodb:GetRecords'])(
 test('a destination the role may not write to holds nothing up', async () => {
   const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const queue = await world.createQueue('unreachable');
-  const { target } = await follow(
+  const { target } = await world.follow(
     'unreachable',
     { retriesMax: 0, onFailureArn: queue.arn },
     { before: ['poison'], environment: { FAIL_ON: 'poison' } },
   );
   await until(() => batches(target).length === 1);
-  await put('unreachable', 'after');
+  await world.put('unreachable', 'after');
   await until(() => batches(target).at(-1)?.includes('after'));
   expect(said.mock.calls.flat().join('')).toMatch(
     /could not report them to .*unreachable: .*sqs:SendMessage/,

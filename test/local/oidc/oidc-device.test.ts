@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser } from '../../../bin/token/browser.ts';
-import { API_AUDIENCE, CLI_CLIENT_ID, CONSOLE_CLIENT_ID } from '../../../lib/local/oidc/clients.ts';
+import { API_AUDIENCE, CONSOLE_CLIENT_ID } from '../../../lib/local/oidc/clients.ts';
 import { subjectOf } from '../../../lib/local/oidc/people.ts';
+import { CLI_CLIENT_ID } from '../../../sdk/sign-in/callbacks.ts';
 import { askForToken, formOf, openOidc, OWNER, refresh, type Oidc, type TokenAnswer } from './oidc-world.ts';
 
 interface Device {

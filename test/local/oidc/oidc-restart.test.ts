@@ -1,8 +1,9 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID } from '../../../lib/local/oidc/clients.ts';
+import { CONSOLE_CLIENT_ID } from '../../../lib/local/oidc/clients.ts';
 import { createAdapterFactory } from '../../../lib/local/oidc/adapter.ts';
 import { subjectOf } from '../../../lib/local/oidc/people.ts';
+import { CLI_CLIENT_ID } from '../../../sdk/sign-in/callbacks.ts';
 import {
   askForToken,
   authorization,

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Browser } from '../../../bin/token/browser.ts';
 import { openJournal } from '../../../lib/local/journal/journal.ts';
-import { CLI_CLIENT_ID, CLI_REDIRECT_URI } from '../../../lib/local/oidc/clients.ts';
 import type { Person } from '../../../lib/local/oidc/people.ts';
 import { createOidcProvider } from '../../../lib/local/oidc/provider.ts';
+import { CLI_CALLBACKS, CLI_CLIENT_ID } from '../../../sdk/sign-in/callbacks.ts';
 
 export const OWNER = 'owner@example.com';
 export const VIEWER = 'viewer@example.com';
@@ -73,7 +73,7 @@ export function authorization(
   const verifier = randomBytes(32).toString('base64url');
   const parameters: Ask = {
     client_id: CLI_CLIENT_ID,
-    redirect_uri: CLI_REDIRECT_URI,
+    redirect_uri: CLI_CALLBACKS[0],
     response_type: 'code',
     scope: 'openid email profile api',
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
@@ -133,7 +133,7 @@ export function redeem(
 ): Promise<TokenAnswer> {
   return askForToken(oidc, {
     grant_type: 'authorization_code',
-    redirect_uri: CLI_REDIRECT_URI,
+    redirect_uri: CLI_CALLBACKS[0],
     code,
     code_verifier: verifier,
     ...form,

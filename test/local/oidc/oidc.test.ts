@@ -1,7 +1,8 @@
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { API_AUDIENCE, CLI_CLIENT_ID, CONSOLE_CLIENT_ID } from '../../../lib/local/oidc/clients.ts';
+import { API_AUDIENCE, CONSOLE_CLIENT_ID } from '../../../lib/local/oidc/clients.ts';
 import { subjectOf } from '../../../lib/local/oidc/people.ts';
+import { CLI_CALLBACKS, CLI_CLIENT_ID } from '../../../sdk/sign-in/callbacks.ts';
 import {
   askForToken,
   authorization,
@@ -97,14 +98,11 @@ describe('an access token', () => {
 });
 
 describe('signing in with a code', () => {
-  test.each(['http://127.0.0.1/callback', 'http://127.0.0.1:50123/callback'])(
-    'brings the command line back to %s',
-    async (redirect_uri) => {
-      const signedIn = await signIn(oidc, OWNER, { redirect_uri });
-      expect(Object.fromEntries(signedIn.answer)).toMatchObject({ state: 'the-state', iss: oidc.issuer });
-      expect(await redeem(oidc, signedIn, { redirect_uri })).toMatchObject({ status: 200 });
-    },
-  );
+  test.each(CLI_CALLBACKS)('brings the command line back to %s', async (redirect_uri) => {
+    const signedIn = await signIn(oidc, OWNER, { redirect_uri });
+    expect(Object.fromEntries(signedIn.answer)).toMatchObject({ state: 'the-state', iss: oidc.issuer });
+    expect(await redeem(oidc, signedIn, { redirect_uri })).toMatchObject({ status: 200 });
+  });
 
   test('works for the console at the front door and on its development server', async () => {
     for (const redirect_uri of [atConsole.redirect_uri, 'http://127.0.0.1:5173/callback']) {
@@ -134,8 +132,11 @@ describe('signing in with a code', () => {
 
   test.each<[string, Ask]>([
     ['another host', { redirect_uri: 'http://evil.example/callback' }],
-    ['another path', { redirect_uri: 'http://127.0.0.1/elsewhere' }],
-    ['another name of this machine', { redirect_uri: 'http://localhost/callback' }],
+    ['another path', { redirect_uri: 'http://127.0.0.1:8250/elsewhere' }],
+    ['a longer path', { redirect_uri: 'http://127.0.0.1:8250/callback/' }],
+    ['another name of this machine', { redirect_uri: 'http://localhost:8250/callback' }],
+    ['a port the command line does not have', { redirect_uri: 'http://127.0.0.1:8253/callback' }],
+    ['no port', { redirect_uri: 'http://127.0.0.1/callback' }],
     [
       'a port the console does not have',
       { client_id: CONSOLE_CLIENT_ID, redirect_uri: 'http://127.0.0.1:9/callback' },

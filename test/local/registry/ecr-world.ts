@@ -9,7 +9,7 @@ import { openFrontDoor, type FrontDoorService } from '../../../lib/local/iam/fro
 import { Iam } from '../../../lib/local/iam/iam.ts';
 import { openJournal } from '../../../lib/local/journal/journal.ts';
 import { Principals, type AwsCredentials } from '../../../lib/local/iam/principals.ts';
-import { REGISTRY_TOKEN_PATH, RegistryTokens } from '../../../lib/local/registry/registry-tokens.ts';
+import { RegistryTokens } from '../../../lib/local/registry/registry-tokens.ts';
 import { createEcrService } from '../../../lib/local/registry/ecr.ts';
 
 /** ECR as a client meets it: a front door, the registry behind it, and roles with the policies a test gives them. */
@@ -18,21 +18,17 @@ export async function openEcrWorld() {
   const journal = openJournal(dataDir);
   const iam = new Iam();
   const principals = new Principals(randomBytes(32), () => frontDoor.url);
-  const tokens = new RegistryTokens({ dataDir, journal, principals, iam });
+  const tokens = new RegistryTokens({ dataDir, principals, iam });
   const services: FrontDoorService[] = [];
   const frontDoor = await openFrontDoor({
     port: 0,
     principals,
     iam,
     services,
-    fallback(request, response) {
-      if (request.url?.startsWith(REGISTRY_TOKEN_PATH)) tokens.handle(request, response);
-      else response.writeHead(404).end();
-    },
+    fallback: (_request, response) => void response.writeHead(404).end(),
     upgrade: (_request, socket) => void socket.destroy(),
   });
-  const realm = `${frontDoor.url}${REGISTRY_TOKEN_PATH}`;
-  const registry: Registry = await startRegistry({ dataDir, journal, tokens, realm });
+  const registry: Registry = await startRegistry({ dataDir, journal, tokens });
   const ecr = createEcrService({ journal, registry, tokens });
   services.push(ecr);
 
@@ -45,7 +41,7 @@ export async function openEcrWorld() {
     ecr,
     principals,
     tokens,
-    realm,
+    url: frontDoor.url,
     operator: client(principals.operator()),
     client,
     /** A session of a role that may do these things to these repositories, and log in. */
@@ -95,7 +91,9 @@ export async function openEcrWorld() {
 export type EcrWorld = Awaited<ReturnType<typeof openEcrWorld>>;
 
 export const PULL = ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'];
+/** As ECR's guide lists them: some clients ask whether a manifest is there before they put it. */
 export const PUSH = [
+  'ecr:BatchGetImage',
   'ecr:BatchCheckLayerAvailability',
   'ecr:InitiateLayerUpload',
   'ecr:UploadLayerPart',

@@ -36,7 +36,7 @@ async function repository(): Promise<{ repositoryName: string; images: OciClient
   const password = await world.password(world.principals.operator());
   return {
     repositoryName,
-    images: await OciClient.login(world.registry.url, world.realm, password, repositoryName),
+    images: new OciClient(world.registry.url, repositoryName, password),
   };
 }
 
@@ -137,7 +137,7 @@ describe('repositories', () => {
     const below = `${repositoryName}/below`;
     await ecr.send(new CreateRepositoryCommand({ repositoryName: below }));
     const password = await world.password(world.principals.operator());
-    await (await OciClient.login(world.registry.url, world.realm, password, below)).push('v1', 'below');
+    await new OciClient(world.registry.url, below, password).push('v1', 'below');
     await images.push('v1', 'above');
 
     const gentle = ecr.send(new DeleteRepositoryCommand({ repositoryName }));

@@ -13,7 +13,7 @@ afterAll(() => world.close());
 
 test('a fixed tag can not be moved however the path to it is spelt', async () => {
   const password = await world.password(world.principals.operator());
-  const client = await OciClient.login(world.registry.url, world.realm, password, 'team/fixed');
+  const client = new OciClient(world.registry.url, 'team/fixed', password);
   const accept = { accept: MANIFEST_TYPE };
   const first = await client.push('v1', 'one');
   await client.push('other', 'two');

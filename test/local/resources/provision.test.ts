@@ -3,6 +3,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACCOUNT, REGION } from '../../../lib/local/wire/aws.ts';
+import { SMOOTH } from '../../../lib/local/wire/roughness.ts';
 import { Expiry } from '../../../lib/local/schedules/expiry.ts';
 import { Mappings } from '../../../lib/local/mappings/mappings.ts';
 import { provision, type Runners } from '../../../lib/local/resources/provision.ts';
@@ -18,6 +19,7 @@ type Resources = Record<string, TemplateResource>;
 let world: GatewayWorld;
 let runners: Runners;
 let makers: Makers;
+let keysMade = 0;
 
 beforeAll(async () => {
   world = await new GatewayWorld().open();
@@ -29,7 +31,7 @@ beforeAll(async () => {
     iam,
     functions,
     apis,
-    mappings: new Mappings({ functions, principals, journal, deliver }),
+    mappings: new Mappings({ functions, principals, journal, deliver, roughness: SMOOTH }),
     machines: new StepFunctions({ journal, principals }),
     schedules: new Schedules({ principals, journal, deliver }),
     expiry: new Expiry(dynamodb),
@@ -39,7 +41,9 @@ beforeAll(async () => {
     sqs: new SQSClient(client),
     s3: new S3Client(client),
     world: { url: world.endpoint, streams: new Map() },
-    createKey: () => undefined,
+    createKey: () => {
+      keysMade += 1;
+    },
     putAlias: () => undefined,
     putRepository: () => undefined,
   };
@@ -185,7 +189,7 @@ describe('a template with a fault is refused in a sentence, and what ran before 
     ],
     [
       'a source that cannot be read',
-      () => ({ Mapping: mapping(`arn:aws:kinesis:${REGION}:${ACCOUNT}:stream/s`) }),
+      () => ({ Mapping: mapping(`arn:aws:mq:${REGION}:${ACCOUNT}:broker:b`) }),
       'only queues and table streams can be sources here',
     ],
     [
@@ -194,12 +198,15 @@ describe('a template with a fault is refused in a sentence, and what ran before 
         Schedule: {
           Type: 'AWS::Scheduler::Schedule',
           Properties: {
-            ScheduleExpression: 'rate(1 fortnight)',
-            Target: { Arn: queueArn, RoleArn: { 'Fn::GetAtt': ['Role', 'Arn'] } },
+            ScheduleExpression: 'rate(1 day)',
+            Target: {
+              Arn: `arn:aws:sns:${REGION}:${ACCOUNT}:topic`,
+              RoleArn: { 'Fn::GetAtt': ['Role', 'Arn'] },
+            },
           },
         },
       }),
-      'The schedule S-Schedule is not valid',
+      'only functions, queues and state machines can be targets here',
     ],
     [
       'a route without an integration',
@@ -245,4 +252,19 @@ describe('a template with a fault is refused in a sentence, and what ran before 
     await expect(apply({ ...answering('after'), ...fault() })).rejects.toThrow(sentence);
     expect(await answer()).toBe('before');
   });
+});
+
+test('what AWS would refuse is found before anything is made, all of it', async () => {
+  const before = keysMade;
+  const Key: TemplateResource = { Type: 'AWS::KMS::Key', Properties: { KeyPolicy: { Statement: [] } } };
+  const Function: TemplateResource = {
+    Type: 'AWS::Lambda::Function',
+    Properties: { ...answering('late').Function?.Properties, Timeout: 901, MemorySize: 64 },
+  };
+  await expect(apply({ ...answering('late'), Key, Function })).rejects.toThrow(
+    /^AWS would not deploy these stacks:\n- S\/Function: Timeout is 901 .*\n- S\/Function: MemorySize is 64 /,
+  );
+  expect(keysMade).toBe(before);
+  await apply({ ...answering('in time'), Key });
+  expect(keysMade).toBe(before + 1);
 });

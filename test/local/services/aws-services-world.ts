@@ -9,7 +9,8 @@ import { openFrontDoor, type FrontDoorService } from '../../../lib/local/iam/fro
 import { Iam } from '../../../lib/local/iam/iam.ts';
 import { openJournal } from '../../../lib/local/journal/journal.ts';
 import { Principals, type AwsCredentials } from '../../../lib/local/iam/principals.ts';
-import { REGISTRY_TOKEN_PATH, RegistryTokens } from '../../../lib/local/registry/registry-tokens.ts';
+import { RegistryTokens } from '../../../lib/local/registry/registry-tokens.ts';
+import { SMOOTH, type Roughness } from '../../../lib/local/wire/roughness.ts';
 import { createDynamoDbService } from '../../../lib/local/services/dynamodb.ts';
 import { createEcrService } from '../../../lib/local/registry/ecr.ts';
 import { createKmsService } from '../../../lib/local/services/kms.ts';
@@ -22,6 +23,7 @@ export async function openAwsServices(
   options: {
     dataDir?: string;
     dynamodb?: DynamoDbConnection;
+    roughness?: Roughness;
     services?: FrontDoorService[];
     /** A real one, or one the test makes up; otherwise ECR speaks of one that is nowhere. */
     registry?: 'real' | Registry;
@@ -36,13 +38,14 @@ export async function openAwsServices(
   const journal = openJournal(dataDir);
   const engine = await startQueuesAndObjects({ dataDir: join(dataDir, 'queues-and-objects') });
   const kms = createKmsService({ journal, masterSecret: secret });
-  const tokens = new RegistryTokens({ dataDir, journal, principals, iam });
+  const tokens = new RegistryTokens({ dataDir, principals, iam });
   const written: string[][] = [];
   const denials: string[] = [];
   const services: FrontDoorService[] = [
     createDynamoDbService({
       engine: () => options.dynamodb ?? NO_DYNAMODB,
       onWrite: (tables) => written.push(tables),
+      roughness: options.roughness ?? SMOOTH,
     }),
     createSqsService({ url: () => engine.url, endpoint: () => url }),
     createS3Service({ url: () => engine.url, iam, journal }),
@@ -55,18 +58,14 @@ export async function openAwsServices(
     principals,
     iam,
     services,
-    fallback(request, response) {
-      if (request.url?.startsWith(REGISTRY_TOKEN_PATH)) tokens.handle(request, response);
-      else response.end(`gateway ${request.method} ${request.url}`);
-    },
+    fallback: (request, response) => void response.end(`gateway ${request.method} ${request.url}`),
     upgrade: (_request, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
     onDenied: (message) => denials.push(message),
   });
   url = door.url;
-  const realm = `${url}${REGISTRY_TOKEN_PATH}`;
   const registry =
     options.registry === 'real'
-      ? await startRegistry({ dataDir, journal, tokens, realm })
+      ? await startRegistry({ dataDir, journal, tokens })
       : (options.registry ?? NOWHERE);
   const ecr = createEcrService({ journal, registry, tokens });
   services.push(ecr);
@@ -99,7 +98,6 @@ export async function openAwsServices(
     kms,
     ecr,
     registry,
-    realm,
     tokens,
     written,
     denials,
@@ -125,6 +123,7 @@ const NOWHERE: Registry = {
   host: 'registry.invalid',
   url: 'http://registry.invalid',
   port: 0,
+  innerUrl: 'http://registry.invalid',
   storageDir: 'no-such-folder',
   pid: () => undefined,
   stop: () => Promise.resolve(),

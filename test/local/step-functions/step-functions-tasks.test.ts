@@ -8,6 +8,7 @@ import {
   startQueuesAndObjects,
   type QueuesAndObjects,
 } from '../../../lib/local/engines/queues-and-objects.ts';
+import { SMOOTH } from '../../../lib/local/wire/roughness.ts';
 import { createDynamoDbService } from '../../../lib/local/services/dynamodb.ts';
 import { createSqsService } from '../../../lib/local/services/sqs.ts';
 import { startTestDynamoDb } from '../../dynamodb.ts';
@@ -47,7 +48,7 @@ beforeAll(async () => {
   world = await openStepFunctionsWorld({
     services: [
       createSqsService({ url: () => queues.url, endpoint: () => world.endpoint }),
-      createDynamoDbService({ engine: () => tables, onWrite: () => undefined }),
+      createDynamoDbService({ engine: () => tables, onWrite: () => undefined, roughness: SMOOTH }),
       eventBus,
     ],
   });

@@ -10,13 +10,14 @@ test('without options, state is kept in .data, and machine and folder decide the
     fresh: false,
     assembly: undefined,
     dynamodb: undefined,
+    rough: undefined,
     context: {},
   });
 });
 
 test('every option has its effect', () => {
   const args =
-    '--port 0 --data here --ready-file there.json --fresh --assembly out --dynamodb aws -c a=1 --context b=x=y';
+    '--port 0 --data here --ready-file there.json --fresh --assembly out --dynamodb aws --rough 7 -c a=1 --context b=x=y';
   expect(parseOptions(args.split(' '))).toEqual({
     port: 0,
     dataDir: resolve('here'),
@@ -24,6 +25,7 @@ test('every option has its effect', () => {
     fresh: true,
     assembly: resolve('out'),
     dynamodb: 'aws',
+    rough: '7',
     context: { a: '1', b: 'x=y' },
   });
 });
