@@ -284,6 +284,19 @@ describe('the relay', () => {
   });
 });
 
+test('a relay in an outage names what it has not relayed, by which the stream knows where to go on', async () => {
+  await world.say(newPlace(), 'a.b.first', 'a.b.second');
+  const records = await world.take();
+  world.dieAt(1, 'before');
+  const outcome = await world.handler({ Records: records });
+  world.live();
+  expect(outcome).toEqual({
+    batchItemFailures: records.map(({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber })),
+  });
+  expect(records[0]?.dynamodb?.SequenceNumber).toMatch(/\d/);
+  expect(await world.deliver(records)).toEqual([]);
+});
+
 describe('a relay that dies', () => {
   const moments = ['before', 'after'] as const;
 

@@ -4,6 +4,7 @@ import { putOrgMember } from '../../functions/identity/put-org-member.ts';
 import { putProjectMember } from '../../functions/identity/put-project-member.ts';
 import { removeOrgMember } from '../../functions/identity/remove-org-member.ts';
 import { removeProjectMember } from '../../functions/identity/remove-project-member.ts';
+import { dynamo } from '../../functions/platform/clients.ts';
 import { ORG_ROLES, PROJECT_ROLES } from '../../functions/platform/permissions.ts';
 import { orgKey, projectKey, userKey } from '../../functions/platform/data/keys.ts';
 import { type Answer, type Body, type OrgWorld, openOrgWorld, type Person } from './org-world.ts';
@@ -151,4 +152,28 @@ test('at once, they still agree, and an admin always remains', { timeout: 120_00
     }),
     { numRuns: 40 },
   );
+});
+
+test('a change that another one overtakes is decided again, and neither is lost', async () => {
+  const scene = await setScene();
+  await take(scene, { act: 'invite', who: 1, place: 0, role: 'viewer' });
+  let isOvertaken = false;
+  dynamo().middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName === 'TransactWriteItemsCommand' && !isOvertaken) {
+          isOvertaken = true;
+          await take(scene, { act: 'put', who: 1, place: 1, role: 'app_operator' });
+        }
+        return next(args);
+      },
+    { step: 'initialize', name: 'overtake' },
+  );
+  const { code } = await take(scene, { act: 'put', who: 1, place: 2, role: 'app_operator' });
+  dynamo().middlewareStack.remove('overtake');
+  expect(code).toBeUndefined();
+  expect(isOvertaken).toBe(true);
+  await expectAgreement(scene);
+  const { held } = await readScene(scene);
+  expect(held.filter((each) => each.startsWith('1 '))).toHaveLength(3);
 });
