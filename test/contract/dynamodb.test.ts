@@ -236,6 +236,26 @@ describe.each(DYNAMODB_ENGINES)('on %s', (kind) => {
       expect((await failure(writing)).name).toBe('ValidationException');
     });
 
+    const MISUSED = {
+      'empty names': { ExpressionAttributeNames: {} },
+      'empty values': { ExpressionAttributeValues: {} },
+      'a name that is not used': { ExpressionAttributeNames: { '#unused': 'unused' } },
+      'a value that is not used': { ExpressionAttributeValues: { ':unused': 1 } },
+    };
+
+    test.each(Object.entries(MISUSED))('with %s is refused, alone or in a transaction', async (_, more) => {
+      const key = newKey();
+      const when = 'attribute_not_exists(pk)';
+      const part = { TableName: table, Key: key, UpdateExpression: 'REMOVE gone', ConditionExpression: when };
+      const attempts = [
+        put(key, { ConditionExpression: when, ...more }),
+        client.send(new UpdateCommand({ ...part, ...more })),
+        client.send(new TransactWriteCommand({ TransactItems: [{ Update: { ...part, ...more } }] })),
+      ];
+      for (const attempt of attempts) expect((await failure(attempt)).name).toBe('ValidationException');
+      expect(await get(key)).toBeUndefined();
+    });
+
     test('lets one of many at once through, each time', async () => {
       const key = newKey();
       await put({ ...key, version: 0 });

@@ -4,7 +4,7 @@ import { dynamo } from '../clients.ts';
 import type { Refusal } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { retryingBusy } from './retry.ts';
-import { type Condition, controlTable, type Item, type Key } from './table.ts';
+import { type Condition, controlTable, type Item, type Key, unlessEmpty } from './table.ts';
 
 const WRITES_MAX = 100;
 
@@ -109,8 +109,8 @@ export function sameAs(values: Record<string, unknown>): Condition {
 function expressionOf({ condition, names, values }: Partial<Condition>) {
   return {
     ConditionExpression: condition,
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: values,
+    ExpressionAttributeNames: unlessEmpty(names),
+    ExpressionAttributeValues: unlessEmpty(values),
   };
 }
 

@@ -30,6 +30,10 @@ export interface Condition {
   values?: Record<string, unknown>;
 }
 
+/** DynamoDB takes no empty names or values. */
+export const unlessEmpty = <T extends object>(map: T | undefined): T | undefined =>
+  map && Object.keys(map).length > 0 ? map : undefined;
+
 export const controlTable = (): string => environment('CONTROL_TABLE');
 
 export async function readItem(key: Key): Promise<Record<string, unknown> | undefined> {

@@ -2,6 +2,7 @@ import type { Roughness } from '../wire/roughness.ts';
 import { tablesTouched, type Body } from './dynamodb-access.ts';
 import type { Answer } from './dynamodb-answers.ts';
 import { InFlight } from './dynamodb-conflicts.ts';
+import { misused } from './dynamodb-expressions.ts';
 import { itemsOf } from './dynamodb-items.ts';
 import { LateIndexes, type Send } from './dynamodb-late-indexes.ts';
 import { batchSize, leftOver, sendInPart, throttle } from './dynamodb-rough.ts';
@@ -40,7 +41,11 @@ export class StrictDynamoDb {
     await this.#schemas.learn(tables, index);
     // What is not there, or not well-formed, the engine refuses by itself.
     if (tables.some((table) => this.#schemas.of(table) === undefined)) return send(operation, body);
-    return throttle(operation, body, this.#happens) ?? this.#pass(operation, body, send);
+    return (
+      misused(operation, body) ??
+      throttle(operation, body, this.#happens) ??
+      this.#pass(operation, body, send)
+    );
   }
 
   async #pass(operation: string, body: Body, send: Send): Promise<Answer> {
