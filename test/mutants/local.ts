@@ -400,4 +400,11 @@ export const local: Mutant[] = [
     to: 'VisibilityTimeout: 600,',
     noticedBy: ['test/local/services/services-sqs.test.ts'],
   },
+  {
+    what: 'values that no expression uses are taken, which AWS refuses',
+    file: 'lib/local/services/dynamodb-expressions.ts',
+    from: 'const unused = keys.filter((key) => !used.has(key));',
+    to: 'const unused: string[] = [];',
+    noticedBy: ['test/contract/dynamodb.test.ts'],
+  },
 ];
