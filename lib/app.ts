@@ -10,7 +10,6 @@ import { SelftestStack } from './selftest-stack.ts';
 import { AlarmsStack } from './alarms-stack.ts';
 import { configOf } from './config.ts';
 import { FirewallStack, FrontStack } from './front-stack.ts';
-import { Reservations } from './reservations.ts';
 
 export interface BuildOptions {
   outdir: string;
@@ -69,7 +68,6 @@ export function buildApp({ outdir, context, validate = true }: BuildOptions): Ap
   new AlarmsStack(app, 'GpuaasAlarms', {
     description: 'GPUaaS App Platform: alarms on all other stacks.',
   });
-  app.node.addValidation(new Reservations(app));
 
   if (validate) Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   return app;

@@ -35,7 +35,7 @@ export class Identity extends Construct {
       description:
         'Answers requests about organisations, projects, people and service accounts; issues tokens.',
       memoryMb: 1024,
-      // Rates are counted in each instance, so the number of instances is what bounds them.
+      // Rates are counted in each instance: where concurrency is reserved, the number of instances bounds them.
       concurrencyMax: 50,
       environment: {
         ...kernel.environment,

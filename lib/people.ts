@@ -14,13 +14,10 @@ import {
   type UserPoolProps,
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
-import { CLI_CALLBACKS } from '../sdk/sign-in/callbacks.ts';
+import { CLI_CALLBACKS, CONSOLE_DEV_SERVER } from '../sdk/sign-in/callbacks.ts';
 import { acknowledge } from './acknowledge.ts';
 import { configOf, type OidcIssuer } from './config.ts';
 import { PlatformFunction } from './platform-function.ts';
-
-/** Where somebody who develops the console runs it. */
-const CONSOLE_DEV_SERVER = 'http://127.0.0.1:5173';
 
 /** The user pool of a deployment that brings no issuer of its own. */
 export class People extends Construct {

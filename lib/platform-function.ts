@@ -22,12 +22,9 @@ export interface PlatformFunctionProps {
 
 /** A Lambda function with a role, a log and grants of its own: it starts with the right to write its log and trace. */
 export class PlatformFunction extends LambdaFunction {
-  readonly reserved: number;
-
   constructor(scope: Construct, id: string, props: PlatformFunctionProps) {
     const functionName = nameOf(scope, props.entry);
     const { logRetentionDays, reservedConcurrency } = configOf(scope);
-    const reserved = reservedConcurrency ? props.concurrencyMax : undefined;
     const logGroup = new LogGroup(scope, `${id}Log`, {
       logGroupName: `/aws/lambda/${functionName}`,
       retention: logRetentionDays,
@@ -55,9 +52,8 @@ export class PlatformFunction extends LambdaFunction {
       timeout: Duration.seconds(props.timeoutSeconds ?? 10),
       memorySize: props.memoryMb ?? 512,
       environment: props.environment,
-      reservedConcurrentExecutions: reserved,
+      reservedConcurrentExecutions: reservedConcurrency ? props.concurrencyMax : undefined,
     });
-    this.reserved = reserved ?? 0;
   }
 }
 

@@ -16,7 +16,8 @@ const EVENT_AGE_SECONDS_MAX = 6 * 3600;
 
 /**
  * A function that runs again and again. A run that fails is not repeated, since the next comes soon, but it is noticed.
- * There is never more than one run: two at once would do the same work against each other.
+ * Where concurrency is reserved there is never more than one run; elsewhere Lambda may deliver an invocation twice, and
+ * two runs may do the same work, each of it once.
  */
 export class ScheduledFunction extends PlatformFunction {
   constructor(scope: Construct, id: string, { every, ...props }: ScheduledFunctionProps) {

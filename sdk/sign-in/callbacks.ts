@@ -1,6 +1,9 @@
 /** The command line's client of the provider on a development machine; Cognito makes up the ids of its clients. */
 export const CLI_CLIENT_ID = 'gpuaas-cli';
 
+/** Where somebody who develops the console runs it. */
+export const CONSOLE_DEV_SERVER = 'http://127.0.0.1:5173';
+
 const FIRST_PORT = 8250;
 
 /**

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { CfnRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Stack, type App } from 'aws-cdk-lib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { complaints } from '../../lib/reservations.ts';
+import { beyondLimits } from '../../lib/local/limits/check-limits.ts';
+import { readAssembly } from '../../lib/local/template/assembly.ts';
 import {
   ofType,
   readTemplates,
@@ -135,19 +136,11 @@ describe('what a new account cannot have yet', () => {
     }
   });
 
-  test('a quota into which the reservations do not fit stops the synthesis', () => {
-    const context = { reserved_concurrency: 'true', lambda_concurrency_quota: '120' };
-    expect(() => synthesizeOnce({ validate: false, context })).toThrow(
-      /reserve \d+ of the account's 120 concurrent executions/,
-    );
-  });
-
-  test.each([
-    { reserved: 0, quota: 10, fits: true },
-    { reserved: 900, quota: 1_000, fits: true },
-    { reserved: 901, quota: 1_000, fits: false },
-    { reserved: 1, quota: 100, fits: false },
-  ])('of $quota, reserving $reserved leaves enough: $fits', ({ reserved, quota, fits }) => {
-    expect(complaints(reserved, quota).length === 0).toBe(fits);
+  test('reservations have to fit into the quota that was stated', () => {
+    const stacks = readAssembly(strict.outdir);
+    expect(beyondLimits(stacks, { concurrencyQuota: 1_000 })).toEqual([]);
+    expect(beyondLimits(stacks, { concurrencyQuota: 120 })).toEqual([
+      expect.stringMatching(/^The functions reserve \d+ of 120 concurrent executions/),
+    ]);
   });
 });

@@ -175,7 +175,7 @@ export const lib: Mutant[] = [
   {
     what: 'there may be any number of a function at once, though rates are counted in each of them',
     file: 'lib/platform-function.ts',
-    from: 'reservedConcurrentExecutions: reserved,',
+    from: 'reservedConcurrentExecutions: reservedConcurrency ? props.concurrencyMax : undefined,',
     to: '',
     noticedBy: ['test/lib/stacks.test.ts'],
   },
@@ -279,10 +279,10 @@ export const lib: Mutant[] = [
   },
   {
     what: 'reservations may use up all concurrency of the account',
-    file: 'lib/reservations.ts',
-    from: 'reserved + UNRESERVED_MIN <= quota',
+    file: 'lib/local/limits/function-limits.ts',
+    from: 'reserved <= quota - UNRESERVED_MIN',
     to: 'reserved <= quota',
-    noticedBy: ['test/lib/stacks.test.ts'],
+    noticedBy: ['test/local/limits/limits.test.ts'],
   },
   {
     what: 'an anonymous caller may call as often as anybody',

@@ -117,7 +117,7 @@ export const reservedConcurrency = (quota: number): Limit => ({
     if (reserved === 0 || reserved <= quota - UNRESERVED_MIN) return [];
     return [
       `The functions reserve ${count(reserved)} of ${count(quota)} concurrent executions; ${UNRESERVED_MIN} must stay unreserved. ` +
-        'Reserve less, or ask AWS for a higher quota.',
+        'Reserve less, or ask AWS for a higher quota and state it with -c lambda_concurrency_quota.',
     ];
   },
 });

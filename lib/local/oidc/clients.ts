@@ -1,14 +1,11 @@
 import type { ClientMetadata } from 'oidc-provider';
-import { CLI_CALLBACKS, CLI_CLIENT_ID } from '../../../sdk/sign-in/callbacks.ts';
+import { CLI_CALLBACKS, CLI_CLIENT_ID, CONSOLE_DEV_SERVER } from '../../../sdk/sign-in/callbacks.ts';
 
 /** What access tokens are for: their `aud`, and the scope that asks for it. */
 export const API_AUDIENCE = 'urn:gpuaas:api';
 export const API_SCOPE = 'api';
 
 export const CONSOLE_CLIENT_ID = 'gpuaas-console';
-
-/** Where somebody who develops the console runs it. */
-export const CONSOLE_DEV_SERVER = 'http://127.0.0.1:5173';
 
 /** Both keep no secret: what runs in a browser or on somebody's laptop could not. PKCE stands in for it. */
 export function clientsAt(url: string): ClientMetadata[] {
