@@ -17,6 +17,7 @@ import {
   VersionPromotionFailed,
   VersionPromotionRequested,
 } from './catalog/version-promotion.ts';
+import { PromotionPolicyChanged } from './promotion/promotion-policy.ts';
 import { versionTransitions } from './catalog/transition.ts';
 import { InvitationAccepted, InvitationCreated, InvitationRevoked } from './identity/invitation.ts';
 import { MemberAdded, MemberRemoved, MemberRoleChanged } from './identity/member.ts';
@@ -84,6 +85,7 @@ export const EVENTS = [
   [versionTransitions.back, 'catalog', []],
   [versionTransitions.deprecated, 'catalog', []],
   [versionTransitions.retired, 'catalog', []],
+  [PromotionPolicyChanged, 'catalog', []],
   [EntitlementChanged, 'catalog', []],
 
   [OrgCreated, 'identity', []],

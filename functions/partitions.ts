@@ -30,7 +30,7 @@ import {
   PROJECT_PARTITIONS,
   RECEIPT_PARTITIONS,
 } from './platform/data/keys.ts';
-import { openPromotions, promotionPartitions } from './promotion/keys.ts';
+import { openPromotions, PROMOTION_POLICY_PARTITION, promotionPartitions } from './promotion/keys.ts';
 import { INTENT_PARTITIONS, OPEN_INTENTS } from './publishing/keys.ts';
 import { OPEN_SELFTESTS, SELFTEST_PARTITIONS } from './selftest/keys.ts';
 import { REPOSITORY_PARTITION } from './storage/keys.ts';
@@ -78,7 +78,7 @@ export const PARTITIONS = {
     gsi1: [PROJECT_SUBMISSIONS_PARTITIONS],
   },
   promotion: {
-    table: [promotionPartitions('version'), promotionPartitions('artifact')],
+    table: [promotionPartitions('version'), promotionPartitions('artifact'), PROMOTION_POLICY_PARTITION],
     gsi1: [openPromotions('version'), openPromotions('artifact')],
   },
   publishing: { table: [INTENT_PARTITIONS], gsi1: [OPEN_INTENTS] },

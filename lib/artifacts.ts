@@ -10,7 +10,7 @@ import {
 import { APP_PARTITIONS, CATALOG_PARTITION } from '../functions/catalog/keys.ts';
 import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { REPOSITORY_PARTITION } from '../functions/storage/keys.ts';
-import { promotionPartitions } from '../functions/promotion/keys.ts';
+import { PROMOTION_POLICY_PARTITION, promotionPartitions } from '../functions/promotion/keys.ts';
 import { acknowledgeWide } from './acknowledge.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
@@ -70,6 +70,7 @@ export class Artifacts extends Construct {
         CATALOG_PARTITION,
         APP_PARTITIONS,
         ARTIFACT_PROMOTIONS,
+        PROMOTION_POLICY_PARTITION,
       ],
     });
     grantItems(this.api, control, { actions: ['GetItem', 'UpdateItem'], partitions: [ARTIFACT_PROMOTIONS] });

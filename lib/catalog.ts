@@ -2,7 +2,7 @@ import { Construct } from 'constructs';
 import { ARTIFACT_PARTITIONS } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION, ENTITLEMENT_PARTITIONS } from '../functions/catalog/keys.ts';
 import { counterPartitions } from '../functions/platform/data/keys.ts';
-import { promotionPartitions } from '../functions/promotion/keys.ts';
+import { PROMOTION_POLICY_PARTITION, promotionPartitions } from '../functions/promotion/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
@@ -49,7 +49,12 @@ export class Catalog extends Construct {
         ENTITLEMENT_PARTITIONS,
         VERSION_PROMOTIONS,
         VERSION_COUNTERS,
+        PROMOTION_POLICY_PARTITION,
       ],
+    });
+    grantItems(this.api, control, {
+      actions: ['GetItem', 'PutItem'],
+      partitions: [PROMOTION_POLICY_PARTITION],
     });
     grantItems(this.api, control, { actions: ['UpdateItem'], partitions: [ENTITLEMENT_PARTITIONS] });
     grantItems(this.api, control, { actions: ['GetItem', 'UpdateItem'], partitions: [VERSION_PROMOTIONS] });

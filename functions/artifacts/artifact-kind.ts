@@ -9,7 +9,12 @@ import {
 import { requireNotRevoked } from './artifact-trust.ts';
 import { pathOfArtifact } from './artifact.ts';
 import { decideArtifactMove, type MovableArtifact } from './decide-artifact-move.ts';
-import { findArtifactPromotion, findArtifactPromotionOf, type PromotedArtifact } from './find-artifact.ts';
+import {
+  findArtifactPromotion,
+  findArtifactPromotionAndPolicy,
+  findArtifactPromotionOf,
+  type PromotedArtifact,
+} from './find-artifact.ts';
 import { findBound, holdVersion } from './find-bound-version.ts';
 import { refuse } from './problems.ts';
 import { requireState } from './save-artifact.ts';
@@ -18,7 +23,8 @@ import type { Write } from '../platform/data/commit.ts';
 import type { ArtifactId, ProjectId } from '../platform/ids.ts';
 import type { Kind, Promotable } from '../promotion/kind.ts';
 import { nextStepFrom } from '../promotion/promotion-plan.ts';
-import { BAKE_DEFAULTS, type Promotion, type Target } from '../promotion/promotion.ts';
+import type { Promotion, Target } from '../promotion/promotion.ts';
+import type { PromotionPolicy } from '../promotion/promotion-policy.ts';
 
 /** Artifacts, as promotions know them. */
 export const artifactKind: Kind<ArtifactSubject> = {
@@ -30,11 +36,11 @@ export const artifactKind: Kind<ArtifactSubject> = {
   requested: ArtifactPromotionRequested,
   failed: ArtifactPromotionFailed,
   wrongStatus: (detail) => refuse('artifact.wrong_state', { detail }),
-  canary: BAKE_DEFAULTS,
+  termsOf: ({ artifacts }, _, target) => (target === 'staged' ? {} : { canary: artifacts }),
   gate: 'verifying',
   // However far it has come, it is verified again before it goes on.
   isGated: (from) => from !== 'deprecated',
-  afterGate: nextStepFrom,
+  afterGate: ({ from }) => nextStepFrom(from),
   requireGates,
   view: ({ artifact_id }, status) => ({ artifact_id, lifecycle_state: status }),
 };
@@ -42,6 +48,15 @@ export const artifactKind: Kind<ArtifactSubject> = {
 /** An artifact, where its project asks. */
 export async function findPromotableArtifactOf(projectId: ProjectId, id: ArtifactId): Promise<Promotable> {
   return promotableArtifact(await findArtifactPromotionOf(projectId, id));
+}
+
+/** The same with the policy in force, by one request. */
+export async function findArtifactOfAndPolicy(
+  projectId: ProjectId,
+  id: ArtifactId,
+): Promise<{ at: Promotable; policy: PromotionPolicy }> {
+  const { found, policy } = await findArtifactPromotionAndPolicy(projectId, id);
+  return { at: await promotableArtifact(found), policy };
 }
 
 /** Who uses the artifact matters only for its retirement, so only then more is read. */

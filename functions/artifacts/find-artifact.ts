@@ -7,7 +7,9 @@ import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
 import { type ArtifactId, lowerCased, type ProjectId } from '../platform/ids.ts';
 import { parsePromotion } from '../promotion/keep-promotion.ts';
-import { promotionKey } from '../promotion/keys.ts';
+import { promotionKey, promotionPolicyKey } from '../promotion/keys.ts';
+import { parsePolicy } from '../promotion/policy-store.ts';
+import type { PromotionPolicy } from '../promotion/promotion-policy.ts';
 import type { Promotion } from '../promotion/promotion.ts';
 
 export async function findArtifact(projectId: ProjectId, id: ArtifactId): Promise<Artifact> {
@@ -50,6 +52,15 @@ export async function findArtifactPromotionOf(
   id: ArtifactId,
 ): Promise<PromotedArtifact> {
   return requireOwn(projectId, await findArtifactPromotion(id));
+}
+
+/** The same with the policy that promotions follow, by one request too. */
+export async function findArtifactPromotionAndPolicy(
+  projectId: ProjectId,
+  id: ArtifactId,
+): Promise<{ found: PromotedArtifact; policy: PromotionPolicy }> {
+  const [policy, ...rows] = await readItems([promotionPolicyKey(), ...keysOf(id)]);
+  return { found: requireOwn(projectId, requireThere(parseFound(rows))), policy: parsePolicy(policy) };
 }
 
 /** As they stand at one moment: neither tells of a step the other has not made. */

@@ -3,7 +3,7 @@ import { requestPromotion } from '../promotion/request-promotion.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ArtifactParams } from './artifact.ts';
-import { findPromotableArtifactOf } from './artifact-kind.ts';
+import { findArtifactOfAndPolicy } from './artifact-kind.ts';
 import { ArtifactPromotionView, PromoteArtifact, PROMOTION_REFUSALS } from './artifact-promotion.ts';
 
 export const promoteArtifact = command(
@@ -17,7 +17,7 @@ export const promoteArtifact = command(
     refusals: [...PROMOTION_REFUSALS, 'artifact.revoked'],
   },
   async (ctx, { params, body }) => {
-    const at = await findPromotableArtifactOf(projectOf(ctx).id, params.artifact_id);
-    return requestPromotion(ctx, at, body.reason, (asker) => planPromotion(at, body, asker));
+    const { at, policy } = await findArtifactOfAndPolicy(projectOf(ctx).id, params.artifact_id);
+    return requestPromotion(ctx, at, body.reason, (asker) => planPromotion(at, body, policy, asker));
   },
 );

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { decideMove, findRelease } from './keep-release.ts';
+import { decideMove, findReleaseAndPolicy } from './keep-release.ts';
 import { VersionParams, VersionView, viewVersion } from './version.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { MaybeReason } from '../promotion/promotion.ts';
-import { GRACE_SECONDS_DEFAULT, GraceSeconds } from '../promotion/status.ts';
+import { GraceSeconds } from '../promotion/status.ts';
 
 export const deprecateVersion = command(
   {
@@ -14,9 +14,9 @@ export const deprecateVersion = command(
     reply: VersionView,
     refusals: ['app.unknown', 'version.unknown', 'version.wrong_status'],
   },
-  async (ctx, { params, body: { reason, grace_seconds = GRACE_SECONDS_DEFAULT } }) => {
-    const release = await findRelease(params);
-    const move = { to: 'deprecated', graceSeconds: grace_seconds } as const;
+  async (ctx, { params, body: { reason, grace_seconds } }) => {
+    const { release, policy } = await findReleaseAndPolicy(params);
+    const move = { to: 'deprecated', graceSeconds: grace_seconds ?? policy.grace_seconds } as const;
     const { moved, decision } = decideMove(release, move, undefined, ctx.now(), { reason });
     return { ...decision, reason, reply: { ...viewVersion(moved.version) } };
   },

@@ -3,6 +3,7 @@ import { deprecateVersion } from './deprecate-version.ts';
 import { getApp } from './get-app.ts';
 import { getEntitlement } from './get-entitlement.ts';
 import { getOrgEntitlement } from './get-org-entitlement.ts';
+import { getPromotionPolicy } from './get-promotion-policy.ts';
 import { getPromotion } from './get-promotion.ts';
 import { getVersion } from './get-version.ts';
 import { listApps } from './list-apps.ts';
@@ -14,6 +15,7 @@ import { promoteVersion } from './promote-version.ts';
 import { publishVersion } from './publish-version.ts';
 import { putEntitlement } from './put-entitlement.ts';
 import { putOrgEntitlement } from './put-org-entitlement.ts';
+import { putPromotionPolicy } from './put-promotion-policy.ts';
 import { retireVersion } from './retire-version.ts';
 import { rollBackVersion } from './roll-back-version.ts';
 
@@ -33,8 +35,10 @@ export const catalogEndpoints = {
   answerSmoke,
   deprecateVersion,
   getPromotion,
+  getPromotionPolicy,
   promoteVersion,
   publishVersion,
+  putPromotionPolicy,
   retireVersion,
   rollBackVersion,
 };

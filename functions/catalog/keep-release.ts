@@ -32,7 +32,9 @@ import { readItem } from '../platform/data/table.ts';
 import type { AppSlug } from '../platform/name.ts';
 import type { VersionNumber } from '../platform/version-number.ts';
 import { parsePromotion, savePromotion } from '../promotion/keep-promotion.ts';
-import { promotionKey } from '../promotion/keys.ts';
+import { promotionKey, promotionPolicyKey } from '../promotion/keys.ts';
+import { parsePolicy } from '../promotion/policy-store.ts';
+import type { PromotionPolicy } from '../promotion/promotion-policy.ts';
 import type { Promotion } from '../promotion/promotion.ts';
 
 type FoundRelease = Partial<Pick<Release, 'app' | 'version'>> & Omit<Release, 'app' | 'version'>;
@@ -44,7 +46,19 @@ interface Named {
 
 /** The version a path names, with its app and its last promotion, by one request, or the refusal. */
 export async function findRelease(named: Named): Promise<Release> {
-  const { app, version, ...at } = await findAnyRelease(named);
+  return requireThere(await findAnyRelease(named));
+}
+
+/** The same with the policy that promotions follow, by one request too. */
+export async function findReleaseAndPolicy({
+  app_slug,
+  version,
+}: Named): Promise<{ release: Release; policy: PromotionPolicy }> {
+  const [policy, ...rows] = await readItems([promotionPolicyKey(), ...keysWithApp(app_slug, version)]);
+  return { release: requireThere(parseWithApp(rows)), policy: parsePolicy(policy) };
+}
+
+function requireThere({ app, version, ...at }: FoundRelease): Release {
   if (!app) throw refuse('app.unknown');
   if (!version) throw refuse('version.unknown');
   return { app, version, ...at };
@@ -52,9 +66,15 @@ export async function findRelease(named: Named): Promise<Release> {
 
 /** The same, as far as it is there. */
 export async function findAnyRelease({ app_slug, version }: Named): Promise<FoundRelease> {
-  const [app, ...rows] = await readItems([appKey(app_slug), ...keysOf(app_slug, version)]);
-  return { app: v.parse(v.optional(App), app), ...parseRelease(rows) };
+  return parseWithApp(await readItems(keysWithApp(app_slug, version)));
 }
+
+const keysWithApp = (slug: AppSlug, version: VersionNumber) => [appKey(slug), ...keysOf(slug, version)];
+
+const parseWithApp = ([app, ...rows]: unknown[]): FoundRelease => ({
+  app: v.parse(v.optional(App), app),
+  ...parseRelease(rows),
+});
 
 /** A version and its promotion at one moment: neither tells of a step the other has not made. */
 export async function findReleaseAtOnce({ app_slug, version }: Named): Promise<Omit<FoundRelease, 'app'>> {

@@ -1,5 +1,5 @@
 import { command } from '../platform/http/endpoint.ts';
-import { findPromotableVersion } from './version-kind.ts';
+import { findVersionAndPolicy } from './version-kind.ts';
 import { planPromotion } from '../promotion/promotion-plan.ts';
 import { PublishVersion, PROMOTION_REFUSALS, VersionPromotionView } from './version-promotion.ts';
 import { requestPromotion } from '../promotion/request-promotion.ts';
@@ -16,9 +16,9 @@ export const publishVersion = command(
     refusals: [...PROMOTION_REFUSALS, 'version.artifacts_unready'],
   },
   async (ctx, { params, body }) => {
-    const at = await findPromotableVersion(params);
+    const { at, policy } = await findVersionAndPolicy(params);
     return requestPromotion(ctx, at, body.reason, (asker) =>
-      planPromotion(at, { ...body, target: 'active' }, asker),
+      planPromotion(at, { ...body, target: 'active' }, policy, asker),
     );
   },
 );

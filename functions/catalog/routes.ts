@@ -20,6 +20,8 @@ export const catalogRoutes = {
   'GET /api/v1/orgs/{org_id}/apps/entitlements/{app_slug}': ['getOrgEntitlement', 'apps.entitlement.read'],
   'PUT /api/v1/orgs/{org_id}/apps/entitlements/{app_slug}': ['putOrgEntitlement', 'apps.entitlement.write'],
 
+  'GET /api/v1/admin/apps/promotion-policy': ['getPromotionPolicy', 'apps.catalog.publish'],
+  'PUT /api/v1/admin/apps/promotion-policy': ['putPromotionPolicy', 'apps.catalog.publish'],
   'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/promote': [
     'promoteVersion',
     'apps.catalog.publish',

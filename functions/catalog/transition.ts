@@ -23,7 +23,7 @@ export type VersionMove =
   | { to: 'staged' }
   | { to: 'canary'; audience: CanaryAudience }
   /** The version that was active until now, which is deprecated: at most one version is active. */
-  | { to: 'active'; supersedes?: Version }
+  | { to: 'active'; supersedes?: Version; graceSeconds?: number }
   | { to: 'deprecated'; graceSeconds: number }
   | { to: 'retired' };
 
@@ -46,7 +46,7 @@ export function moveVersion({ app, version, instance_count }: Release, move: Ver
   if (move.to === 'retired') requireRetirable(version, instance_count, now);
   const at = now.toISOString();
   const after: Version = { ...version, ...datesOf(move, now), status: move.to, updated_at: at };
-  const superseded = move.to === 'active' ? supersede(app, move.supersedes, now) : undefined;
+  const superseded = move.to === 'active' ? supersede(app, move, now) : undefined;
   const versions = { ...app.versions };
   if (superseded) enter(versions, superseded.after, {});
   enter(versions, after, move.to === 'canary' ? { canary: move.audience } : {});
@@ -77,12 +77,16 @@ export function requireUnused(instances: number): void {
   throw refuse('version.in_use', { detail });
 }
 
-function supersede(app: App, before: Version | undefined, now: Date): Moved['superseded'] {
+function supersede(
+  app: App,
+  { supersedes: before, graceSeconds = GRACE_SECONDS_DEFAULT }: Extract<VersionMove, { to: 'active' }>,
+  now: Date,
+): Moved['superseded'] {
   if (activeVersion(app) !== before?.version)
     throw new Error(`The active version of ${app.slug} is not the one that was read.`);
   if (!before) return undefined;
   requireFollowing(before, 'deprecated');
-  const dates = datesOf({ to: 'deprecated', graceSeconds: GRACE_SECONDS_DEFAULT }, now);
+  const dates = datesOf({ to: 'deprecated', graceSeconds }, now);
   return { before, after: { ...before, ...dates, status: 'deprecated', updated_at: now.toISOString() } };
 }
 

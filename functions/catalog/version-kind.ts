@@ -4,6 +4,7 @@ import {
   decideMove,
   findArtifactsOf,
   findRelease,
+  findReleaseAndPolicy,
   type Release,
   requireArtifacts,
   requireStatus,
@@ -23,9 +24,11 @@ import type { Decision } from '../platform/data/change.ts';
 import { Conflict, type Write } from '../platform/data/commit.ts';
 import type { AppSlug } from '../platform/name.ts';
 import type { VersionNumber } from '../platform/version-number.ts';
-import type { Kind, Promotable } from '../promotion/kind.ts';
+import type { Kind, Promotable, Terms } from '../promotion/kind.ts';
 import { firstRankOf, nextStepFrom } from '../promotion/promotion-plan.ts';
-import { CANARY_DEFAULTS, isTried, type Promotion, type Target } from '../promotion/promotion.ts';
+import { isTried, type Promotion, type Target } from '../promotion/promotion.ts';
+import type { PromotionPolicy } from '../promotion/promotion-policy.ts';
+import type { Status } from '../promotion/status.ts';
 
 /** Versions, as promotions know them. */
 export const versionKind: Kind<VersionSubject> = {
@@ -37,21 +40,41 @@ export const versionKind: Kind<VersionSubject> = {
   requested: VersionPromotionRequested,
   failed: VersionPromotionFailed,
   wrongStatus: (detail) => refuse('version.wrong_status', { detail }),
-  canary: CANARY_DEFAULTS,
+  termsOf,
   gate: 'checking',
   isGated: (from) => from === 'draft',
-  // Only a draft passes the gate, and after it comes the smoke run.
-  afterGate: (from) => (from === 'draft' ? 'awaiting_smoke' : nextStepFrom(from)),
+  // Only a draft passes the gate, and after it comes the smoke run, unless that has passed by itself.
+  afterGate: ({ from, smoke }) =>
+    from === 'draft' && smoke?.gate !== 'automatic' ? 'awaiting_smoke' : nextStepFrom(from),
   requireGates,
   judge: judgeCanary,
   view: ({ app_slug, version }, status) => ({ app_slug, version, version_status: status }),
 };
 
-export async function findPromotableVersion(named: {
+function termsOf({ smoke, versions, grace_seconds }: PromotionPolicy, from: Status, target: Target): Terms {
+  const { canary: audience, ...judged } = versions;
+  return {
+    ...(from === 'draft' && { smoke }),
+    ...(target !== 'staged' && { canary: { ...audience, project_ids: [], ...judged } }),
+    ...(target === 'active' && { grace_seconds }),
+  };
+}
+
+interface Named {
   app_slug: AppSlug;
   version: VersionNumber;
-}): Promise<Promotable> {
+}
+
+export async function findPromotableVersion(named: Named): Promise<Promotable> {
   return promotableVersion(await findRelease(named));
+}
+
+/** The same with the policy in force, by one request. */
+export async function findVersionAndPolicy(
+  named: Named,
+): Promise<{ at: Promotable; policy: PromotionPolicy }> {
+  const { release, policy } = await findReleaseAndPolicy(named);
+  return { at: promotableVersion(release), policy };
 }
 
 export function promotableVersion(release: Release): Promotable {
@@ -108,9 +131,13 @@ async function decideTransition(
   return { ...decision, writes: [...decision.writes, ...requireArtifacts(version, to)] };
 }
 
-function moveTo(to: Rank, { canary }: Promotion, supersedes: Version | undefined): VersionMove {
+function moveTo(
+  to: Rank,
+  { canary, grace_seconds }: Promotion,
+  supersedes: Version | undefined,
+): VersionMove {
   if (to === 'staged') return { to };
-  if (to === 'active') return { to, supersedes };
+  if (to === 'active') return { to, supersedes, graceSeconds: grace_seconds };
   const { percent, project_ids } = isTried(canary) ? canary : { percent: 0, project_ids: [] };
   return { to, audience: { percent, project_ids } };
 }

@@ -19,6 +19,7 @@ import {
   type Promotion,
   PromotionData,
   Reason,
+  Smoke,
   Verdict,
 } from '../promotion/promotion.ts';
 import { STATUSES } from '../promotion/status.ts';
@@ -66,7 +67,11 @@ export const VersionPromotionView = v.object({
   app_slug: textOf<AppSlug>(),
   version: textOf<VersionNumber>(),
   version_status: v.picklist(STATUSES),
+  /** Which smoke gate applies, if the promotion passes it. */
+  smoke: v.optional(Smoke),
   canary: v.optional(CanaryView),
+  /** The grace period of the version that it supersedes. */
+  grace_seconds: v.optional(v.number()),
 });
 
 const Data = v.object({ ...PromotionData.entries, app_slug: AppSlug, app_version: VersionNumber });

@@ -39,6 +39,8 @@ export function savePromotion(before: Promotion | undefined, after: Promotion): 
 
 /** Members that a change may remove. */
 const OPTIONAL = {
+  smoke: undefined,
+  grace_seconds: undefined,
   canary: undefined,
   grace_until: undefined,
   task_token: undefined,

@@ -4,18 +4,13 @@ import type { Write } from '../platform/data/commit.ts';
 import type { Refusal } from '../platform/errors.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import type { OrgId, ProjectId } from '../platform/ids.ts';
-import {
-  type Bake,
-  type Canary,
-  dataOf,
-  type Failure,
-  type Promotion,
-  type Step,
-  type Subject,
-  type Target,
-} from './promotion.ts';
+import { dataOf, type Failure, type Promotion, type Step, type Subject, type Target } from './promotion.ts';
+import type { PromotionPolicy } from './promotion-policy.ts';
 import type { Status } from './status.ts';
 import type { GenericSchema } from 'valibot';
+
+/** A promotion keeps them: a later policy does not change it. */
+export type Terms = Pick<Promotion, 'smoke' | 'canary' | 'grace_seconds'>;
 
 /**
  * A kind of thing that is promoted: versions, artifacts. Each domain implements this interface; promotions know
@@ -33,14 +28,14 @@ export interface Kind<S extends Subject = Subject> {
   requested(promotion: Promotion): DomainEvent;
   failed(promotion: Promotion, error: Failure): DomainEvent;
   wrongStatus(detail: string): Refusal;
-  /** The default canary. */
-  canary: Canary | Bake;
+  /** What a promotion takes over from the policy in force. */
+  termsOf(policy: PromotionPolicy, from: Status, target: Target): Terms;
   /** The step at which its own function decides whether the promotion goes on. */
   gate: Step;
   /** Whether a promotion from there passes the gate. */
   isGated(from: Status): boolean;
   /** Where the workflow goes on after the gate. */
-  afterGate(from: Status): Step;
+  afterGate(promotion: Pick<Promotion, 'from' | 'smoke'>): Step;
   /** Refuses a transition if one of its gates has not passed. */
   requireGates(promotion: Promotion, to: Target): void;
   /** The last look before it becomes active. */

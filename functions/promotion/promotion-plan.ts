@@ -2,9 +2,10 @@
 
 import type { Actor } from '../platform/actor.ts';
 import { type CorrelationId, lowerCased, type OperationId, type ProjectId } from '../platform/ids.ts';
-import type { Kind, Promotable } from './kind.ts';
+import type { Kind, Promotable, Terms } from './kind.ts';
 import { refuse } from './problems.ts';
 import { arriveAt, begunAt } from './promotion-steps.ts';
+import type { PromotionPolicy } from './promotion-policy.ts';
 import { type Bake, type Canary, PROMOTED_TO, type Promotion, type Step, type Target } from './promotion.ts';
 import type { Status } from './status.ts';
 
@@ -32,10 +33,15 @@ export interface Asker {
 type Planned = Pick<Promotable, 'kind' | 'subject' | 'status' | 'promotion' | 'retire_after'>;
 
 /** The next promotion, in place of the last one. */
-export function planPromotion(at: Planned, asked: Asked, asker: Asker): Promotion {
-  requireNoneRunning(at.promotion);
+export function planPromotion(at: Planned, asked: Asked, policy: PromotionPolicy, asker: Asker): Promotion {
+  const { kind, status, promotion } = at;
+  requireNoneRunning(promotion);
   requireAhead(at, asked.target);
-  return plan(at, asked.target, asker, asked.target === 'staged' ? {} : { canary: planCanary(at, asked) });
+  const { canary, ...terms } = kind.termsOf(policy, status, asked.target);
+  return plan(at, asked.target, asker, {
+    ...terms,
+    ...(canary && { canary: planCanary(at, asked, canary) }),
+  });
 }
 
 /** The retirement of a deprecated version or artifact. */
@@ -52,7 +58,7 @@ function plan(
   { kind, subject, status, promotion: last }: Planned,
   target: Target,
   { operationId, correlationId, traceparent, actor, reason, now }: Asker,
-  more: Pick<Promotion, 'canary' | 'grace_until'>,
+  more: Terms & Pick<Promotion, 'grace_until'>,
 ): Promotion {
   if (actor.kind === 'anonymous') throw refuse('auth.missing');
   const step = firstStepOf(kind, status);
@@ -103,18 +109,22 @@ function requireAhead({ kind, status }: Planned, target: Target): void {
 }
 
 /** A canary that has begun keeps its audience; how it is judged may be changed. */
-function planCanary({ kind, status, promotion: last }: Planned, asked: Asked): Canary | Bake {
+function planCanary(
+  { kind, status, promotion: last }: Planned,
+  asked: Asked,
+  usual: Canary | Bake,
+): Canary | Bake {
   const { bake_seconds, failure_percent_max, instances_min } = asked;
   const said = definedOf({ bake_seconds, failure_percent_max, instances_min });
   if (status !== 'canary') {
     const { percent, project_ids } = asked.canary ?? {};
     const audience = definedOf({ percent, project_ids: project_ids && canonical(project_ids) });
-    return { ...kind.canary, ...audience, ...said };
+    return { ...usual, ...audience, ...said };
   }
   if (asked.canary) {
     throw kind.wrongStatus('The canary has begun. Roll it back to change its audience.');
   }
-  const canary: Canary | Bake = { ...kind.canary, ...last?.canary, ...said };
+  const canary: Canary | Bake = { ...usual, ...last?.canary, ...said };
   return canary.began_at === undefined ? canary : begunAt(canary, new Date(canary.began_at));
 }
 
@@ -140,7 +150,7 @@ export function executionInput(kind: Kind, promotion: Promotion): Record<string,
     subject,
     operation_id,
     start_at: first === kind.gate ? 'gate' : first,
-    go_on_at: kind.afterGate(from),
+    go_on_at: kind.afterGate(promotion),
     step: { decision: 'go_on', until },
   };
 }

@@ -1,5 +1,6 @@
 // How a promotion goes on, step by step, and how it ends. Every step may be asked for twice and is taken once.
 
+import { nameActor } from '../platform/actor.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import type { OperationId } from '../platform/ids.ts';
 import { causeOf, type WorkflowError } from '../platform/workflow/workflow-error.ts';
@@ -52,12 +53,24 @@ export function start(promotion: Promotion, now: Date): Promotion {
 
 const PROBLEMS_KEPT_MAX = 100;
 
-/** What the check of the manifest found; all of it, for whoever has to mend it. */
+/**
+ * What the check of the manifest found; all of it, for whoever has to mend it. Where the smoke gate is automatic, it
+ * passes in the same write, and nothing is left to wait for.
+ */
 export function recordLint(promotion: Promotion, problems: GateProblem[], now: Date): Promotion {
   const verdict = problems.length === 0 ? 'passed' : 'failed';
   const lint = { verdict, at: now.toISOString(), problems: problems.slice(0, PROBLEMS_KEPT_MAX) } as const;
-  return { ...promotion, gates: { ...promotion.gates, lint } };
+  const checked = { ...promotion, gates: { ...promotion.gates, lint } };
+  return verdict === 'passed' && promotion.smoke?.gate === 'automatic' ? passSmoke(checked, now) : checked;
 }
+
+function passSmoke(promotion: Promotion, now: Date): Promotion {
+  const smoke = { verdict: 'passed', at: now.toISOString(), by: POLICY, notes: NOT_RUN } as const;
+  return { ...arriveAt(promotion, 'staging', now), gates: { ...promotion.gates, smoke } };
+}
+
+const POLICY = nameActor({ kind: 'platform', id: 'promotion-policy' });
+const NOT_RUN = 'No smoke command was run: the promotion policy lets this gate pass by itself.';
 
 /** The token is kept in the same write that says the promotion waits: no verdict can come before it. */
 export function awaitSmoke(promotion: Promotion, taskToken: string, now: Date): Promotion {

@@ -57,7 +57,7 @@ export function viewPromotion(
   ofPlatform: boolean,
 ) {
   const { operation_id, subject, from, target, status, step, gates, error } = promotion;
-  const { reason, requested_at, deadline_at, ended_at } = promotion;
+  const { smoke, grace_seconds, reason, requested_at, deadline_at, ended_at } = promotion;
   return {
     operation_id,
     ...at.kind.view(subject, at.status),
@@ -67,6 +67,8 @@ export function viewPromotion(
     step,
     waiting_for: describeWait(promotion, at),
     gates,
+    ...(smoke && { smoke }),
+    ...(grace_seconds !== undefined && { grace_seconds }),
     ...viewCanary(promotion, ofPlatform),
     requested_by: nameActor(promotion.actor),
     reason,
@@ -92,7 +94,7 @@ const WORDS: Record<Exclude<Step, 'ended'>, (promotion: Promotion, at: Waiting) 
     `Waiting for a platform admin to report the smoke run, until ${deadline_at}: POST ${path.replace('/api/v1/', '/api/v1/admin/')}/smoke`,
   smoke_answered: () => 'The smoke run was reported; the workflow continues.',
   verifying: () => 'The signature and the provenance are being verified.',
-  staging: () => 'Verification passed; staging is about to begin.',
+  staging: () => 'All gates passed; staging is about to begin.',
   beginning_canary: () => 'The canary is about to begin.',
   baking: (promotion) => {
     const { canary, deadline_at } = promotion;

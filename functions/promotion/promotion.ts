@@ -17,7 +17,7 @@ import { STATUSES } from './status.ts';
 export const Subject = v.looseObject({ kind: v.string(), id: v.string() });
 export type Subject = { kind: string; id: string };
 
-const Percent = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100));
+export const Percent = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100));
 
 export const BAKE_SECONDS_MAX = 7 * 24 * 3600;
 export const BakeSeconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(BAKE_SECONDS_MAX));
@@ -63,6 +63,12 @@ export type Canary = v.InferOutput<typeof Canary>;
 /** Whether the canary has an audience and is judged by its instances. */
 export const isTried = (canary: Canary | Bake | undefined): canary is Canary =>
   canary !== undefined && 'instances_min' in canary;
+
+/**
+ * Who decides on the smoke run of a version: a person reports it, or the gate passes by itself and nothing is run. Hosts
+ * cannot run it yet.
+ */
+export const Smoke = v.strictObject({ gate: v.picklist(['automatic', 'person']) });
 
 /** Where it can be promoted to, in order. */
 export const PROMOTED_TO = ['staged', 'canary', 'active'] as const;
@@ -129,10 +135,14 @@ export const Promotion = v.object({
   status: v.picklist(PROMOTION_STATUSES),
   step: v.picklist(STEPS),
   gates: Gates,
+  /** From the policy in force when it was requested, if it passes this gate. A person reports it if nothing is said. */
+  smoke: v.optional(Smoke),
   canary: v.optional(v.union([Canary, Bake])),
   /** The instances of the canary that came up, and those that failed. */
   running_ids: v.optional(v.set(textOf<AppInstanceId>())),
   failed_ids: v.optional(v.set(textOf<AppInstanceId>())),
+  /** The grace period of the version that it supersedes, from the same policy. */
+  grace_seconds: v.optional(v.number()),
   /** Until when a deprecated one is kept. */
   grace_until: v.optional(v.string()),
   /** Answers the step that waits. It never leaves the table. */

@@ -17,8 +17,11 @@ export function requestPromotion(
   const { correlationId, traceparent, actor } = ctx;
   const operationId = ctx.newId<OperationId>();
   const promotion = plan({ operationId, correlationId, traceparent, actor, reason, now: ctx.now() });
+  const audited = auditPromotion(at.kind, undefined, promotion);
+  const { smoke } = promotion;
   return {
-    ...auditPromotion(at.kind, undefined, promotion),
+    ...audited,
+    after: { ...audited.after, ...(smoke && { smoke }) },
     reason,
     place: at.place,
     writes: [savePromotion(at.promotion, promotion), ...at.hold(promotion)],

@@ -81,6 +81,7 @@ const READS_OF_RULES: Record<string, number> = {
   'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/deprecate': 1,
   'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/retire': 1,
   'POST /api/v1/admin/apps/catalog/{app_slug}/versions/{version}/smoke': 1,
+  'PUT /api/v1/admin/apps/promotion-policy': 1,
   // Whose the app is; and what a signature must be, which is a list of its own.
   'POST /api/v1/projects/{project_id}/app-artifacts/publish-intents, for an image': 2,
   'POST /api/v1/projects/{project_id}/app-artifacts/publish-intents, for a file': 2,

@@ -1,6 +1,7 @@
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { artifactKind } from '../../functions/artifacts/artifact-kind.ts';
 import { subjectOfPromotion } from '../../functions/artifacts/artifact-promotion.ts';
+import { DEFAULT_POLICY } from '../../functions/promotion/promotion-policy.ts';
 import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
 import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
@@ -19,6 +20,6 @@ export async function promoteOne(artifact: Artifact): Promise<Artifact> {
     reason: 'To be tried.',
     now: new Date(),
   };
-  await commit([savePromotion(undefined, planPromotion(at, { target: 'active' }, request))]);
+  await commit([savePromotion(undefined, planPromotion(at, { target: 'active' }, DEFAULT_POLICY, request))]);
   return artifact;
 }

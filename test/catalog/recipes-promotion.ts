@@ -29,7 +29,18 @@ const about = (
     };
   });
 
+/** The default, which neighbours go by too. */
+const POLICY = { ...REASON, smoke: { gate: 'person' } };
+
 export const promotionCommands: Command[] = [
+  {
+    route: 'PUT /api/v1/admin/apps/promotion-policy',
+    prepare: onPlatform(async (_, token) => {
+      const call = { body: POLICY, token };
+      const stale = { ...call, headers: { 'if-match': '"0"' } };
+      return { call, subject: 'promotion_policy', refused: { call: stale, code: 'precondition.failed' } };
+    }),
+  },
   {
     route: `POST ${VERSION}/promote`,
     prepare: about(
@@ -87,6 +98,9 @@ export const promotionCommands: Command[] = [
 ];
 
 export const promotionReads = {
+  'GET /api/v1/admin/apps/promotion-policy': async (scene) => ({
+    token: (await scene.platformAdmin()).token,
+  }),
   'GET /api/v1/apps/catalog/{app_slug}/versions/{version}/promotion': async (scene) => {
     const { project, admin } = await scene.place();
     return {

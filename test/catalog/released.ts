@@ -14,6 +14,7 @@ import { commit } from '../../functions/platform/data/commit.ts';
 import { putItem } from '../../functions/platform/data/table.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
+import { DEFAULT_POLICY } from '../../functions/promotion/promotion-policy.ts';
 import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
 import { advance, awaitSmoke } from '../../functions/promotion/promotion-steps.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
@@ -78,7 +79,7 @@ async function make(release: Release, move: VersionMove): Promise<Release> {
 /** What is in canary, or came through one, has a promotion that tells of it. */
 function promotionFor(release: Release, { to }: VersionMove, now: Date): Promotion | undefined {
   if (to !== 'canary' && to !== 'active') return undefined;
-  const planned = planPromotion(promotableVersion(release), { target: to }, requestAt(now));
+  const planned = planPromotion(promotableVersion(release), { target: to }, DEFAULT_POLICY, requestAt(now));
   return advance(planned, to, now);
 }
 
@@ -118,7 +119,12 @@ async function registerArtifacts(
 export async function releaseAwaitingSmoke(wanted: Wanted = {}): Promise<Version> {
   const release = await findRelease(await releaseVersion(wanted));
   const now = new Date();
-  const planned = planPromotion(promotableVersion(release), { target: 'active' }, requestAt(now));
+  const planned = planPromotion(
+    promotableVersion(release),
+    { target: 'active' },
+    DEFAULT_POLICY,
+    requestAt(now),
+  );
   await commit([savePromotion(undefined, awaitSmoke(planned, 'token', now))]);
   return release.version;
 }

@@ -72,6 +72,13 @@ const CROSSINGS: Crossing[] = [
   [['catalog-api', ...OF_VERSIONS], 'PROMOTION#version#*', 'GetItem BatchGetItem UpdateItem', 'promotes'],
   ['manifests-check-version', 'PROMOTION#version#*', 'GetItem UpdateItem', 'keeps what the gate has found'],
   [['artifacts-api', ...OF_ARTIFACTS], 'PROMOTION#artifact#*', 'GetItem BatchGetItem UpdateItem', 'promotes'],
+  [
+    'catalog-api',
+    'PROMOTION_POLICY',
+    'GetItem BatchGetItem PutItem',
+    'shows and sets the policy, goes by it',
+  ],
+  ['artifacts-api', 'PROMOTION_POLICY', 'BatchGetItem', 'goes by the policy'],
   ['catalog-sweep-promotions', 'PROMOTIONS#OPEN#version', 'gsi1.Query', 'finds what hangs'],
   ['artifacts-sweep-promotions', 'PROMOTIONS#OPEN#artifact', 'gsi1.Query', 'finds what hangs'],
   ['manifests-api', 'PROMOTION#version#*', 'BatchGetItem ConditionCheckItem', 'replaces no draft under way'],

@@ -10,6 +10,7 @@ import { commit, Conflict } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { savePromotion } from '../../functions/promotion/keep-promotion.ts';
 import { promotionKey } from '../../functions/promotion/keys.ts';
+import { DEFAULT_POLICY } from '../../functions/promotion/promotion-policy.ts';
 import { planPromotion } from '../../functions/promotion/promotion-plan.ts';
 import {
   failureOf,
@@ -185,7 +186,7 @@ test('a promotion does not begin when the draft is replaced, or the version move
   const version = await releaseVersion();
   const key = versionKey(version.app_slug, version.version);
   const at = promotableVersion(await findRelease(version));
-  const planned = planPromotion(at, { target: 'active' }, requestAt(new Date()));
+  const planned = planPromotion(at, { target: 'active' }, DEFAULT_POLICY, requestAt(new Date()));
   const writing = () => commit([savePromotion(undefined, planned), ...at.hold(planned)]);
   await world.set(key, 'manifest_digest', 'sha256:of-another');
   await expect(writing()).rejects.toMatchObject({ name: 'Conflict' });
@@ -416,7 +417,7 @@ describe('the sweep', () => {
   let planned: Promotion;
   beforeAll(async () => {
     const at = promotableVersion(await findRelease(await releaseVersion()));
-    planned = planPromotion(at, { target: 'active' }, requestAt(begun));
+    planned = planPromotion(at, { target: 'active' }, DEFAULT_POLICY, requestAt(begun));
   });
 
   test.each<[string, Partial<Promotion>, number, number, string]>([

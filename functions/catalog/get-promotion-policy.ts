@@ -1,0 +1,8 @@
+import { query } from '../platform/http/endpoint.ts';
+import { findPromotionPolicy } from '../promotion/policy-store.ts';
+import { PromotionPolicy } from '../promotion/promotion-policy.ts';
+
+export const getPromotionPolicy = query(
+  { summary: 'Get the policy that promotions follow', reply: PromotionPolicy },
+  () => findPromotionPolicy(),
+);
