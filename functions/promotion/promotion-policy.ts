@@ -6,7 +6,6 @@ import {
   BAKE_DEFAULTS,
   BakeSeconds,
   CANARY_DEFAULTS,
-  FailurePercentMax,
   InstancesMin,
   Percent,
   Reason,
@@ -20,7 +19,7 @@ const settings = {
   versions: v.object({
     canary: v.object({ percent: Percent }),
     bake_seconds: BakeSeconds,
-    failure_percent_max: FailurePercentMax,
+    failure_percent_max: Percent,
     instances_min: InstancesMin,
   }),
   artifacts: v.object({ bake_seconds: BakeSeconds }),
@@ -55,7 +54,7 @@ export const PutPromotionPolicy = v.strictObject({
     v.strictObject({
       canary: v.optional(v.strictObject({ percent: v.optional(Percent, percent) }), {}),
       bake_seconds: v.optional(BakeSeconds, bake_seconds),
-      failure_percent_max: v.optional(FailurePercentMax, failure_percent_max),
+      failure_percent_max: v.optional(Percent, failure_percent_max),
       instances_min: v.optional(InstancesMin, instances_min),
     }),
     {},

@@ -17,7 +17,7 @@ export const promotion: Mutant[] = [
   },
   {
     what: 'a change of the promotion policy overwrites another one unnoticed',
-    file: 'functions/promotion/policy-store.ts',
+    file: 'functions/promotion/keep-policy.ts',
     from: 'replace(item, { version: before.version }, stale)',
     to: 'replace(item, { sk: item.sk }, stale)',
     noticedBy: ['test/promotion/promotion-policy.test.ts'],

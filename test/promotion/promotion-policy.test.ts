@@ -6,7 +6,7 @@ import { versionKind } from '../../functions/catalog/version-kind.ts';
 import type { Version } from '../../functions/catalog/version.ts';
 import { commit, Conflict } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { savePromotionPolicy } from '../../functions/promotion/policy-store.ts';
+import { savePromotionPolicy } from '../../functions/promotion/keep-policy.ts';
 import { DEFAULT_POLICY, type PromotionPolicy } from '../../functions/promotion/promotion-policy.ts';
 import { recordLint } from '../../functions/promotion/promotion-steps.ts';
 import type { Promotion } from '../../functions/promotion/promotion.ts';
