@@ -10,6 +10,7 @@ import {
   HttpRoute,
   HttpRouteKey,
   HttpStage,
+  type IHttpRouteAuthorizer,
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
@@ -26,7 +27,10 @@ import { acknowledge } from './acknowledge.ts';
 import { configOf } from './config.ts';
 import type { PlatformFunction } from './platform-function.ts';
 
-/** The HTTP API: one gateway route for each line of the tables in functions/routes.ts, answered by its domain's function. */
+/**
+ * The HTTP API: one gateway route for each line of the tables in functions/routes.ts, answered by its domain's function,
+ * and one for everything else.
+ */
 export class Api extends Construct {
   /** Where it answers; also who issues the platform's own tokens. */
   readonly url: string;
@@ -91,20 +95,33 @@ export class Api extends Construct {
 
   /** Connects the routes of a domain to its function, in the stack of that function. */
   serve(domain: Domain, fn: PlatformFunction): void {
+    const addRoute = this.routesTo(fn, domain);
+    for (const [line, [, permission]] of Object.entries<Table[keyof Table]>(tables[domain])) {
+      const [method = '', path = ''] = line.split(' ');
+      const key = HttpRouteKey.with(path, HttpMethod[method as keyof typeof HttpMethod]);
+      if (permission === 'iam') addRoute(line, key, new HttpIamAuthorizer());
+      else acknowledge(addRoute(line, key, new HttpNoneAuthorizer()), 'AwsSolutions-APIG4', IN_THE_FUNCTION);
+    }
+  }
+
+  /** Connects whatever has no route: without it, the gateway would answer, in its own way. */
+  serveUnrouted(fn: PlatformFunction): void {
+    const addRoute = this.routesTo(fn, 'unrouted');
+    const route = addRoute('$default', HttpRouteKey.DEFAULT, new HttpNoneAuthorizer());
+    acknowledge(
+      route,
+      'AwsSolutions-APIG4',
+      'It tells everybody that there is no such route, and nothing else.',
+    );
+  }
+
+  private routesTo(fn: PlatformFunction, name: string) {
     const scope = new Construct(fn, 'Routes');
     if (this.frontSecret) fn.addEnvironment('FRONT_SECRET' satisfies Variable, this.frontSecret);
     // One permission a function, not one a route: the gateway's own route table is the only way in.
-    const integration = new HttpLambdaIntegration(domain, fn, { scopePermissionToRoute: false });
-    for (const [line, [, permission]] of Object.entries<Table[keyof Table]>(tables[domain])) {
-      const [method = '', path = ''] = line.split(' ');
-      const route = new HttpRoute(scope, line, {
-        httpApi: this.api,
-        routeKey: HttpRouteKey.with(path, HttpMethod[method as keyof typeof HttpMethod]),
-        integration,
-        authorizer: permission === 'iam' ? new HttpIamAuthorizer() : new HttpNoneAuthorizer(),
-      });
-      if (permission !== 'iam') acknowledge(route, 'AwsSolutions-APIG4', IN_THE_FUNCTION);
-    }
+    const integration = new HttpLambdaIntegration(name, fn, { scopePermissionToRoute: false });
+    return (id: string, routeKey: HttpRouteKey, authorizer: IHttpRouteAuthorizer): HttpRoute =>
+      new HttpRoute(scope, id, { httpApi: this.api, routeKey, integration, authorizer });
   }
 
   private secretOfFront(): string {

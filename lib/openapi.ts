@@ -109,6 +109,7 @@ const HEADERS: Record<string, Header> = {
     schema: { type: 'string' },
   },
   RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer', minimum: 0 } },
+  Allow: { description: 'The methods that the route takes', schema: { type: 'string' } },
   WwwAuthenticate: { description: 'The authentication scheme to use', schema: { type: 'string' } },
   ETag: { description: 'The version of the resource; send it as If-Match', schema: { type: 'string' } },
   Location: { description: 'The path of the created resource', schema: { type: 'string' } },

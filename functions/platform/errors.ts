@@ -49,6 +49,7 @@ export const platformProblems = {
   'project.unknown': { status: 404, retryable: false, title: 'The project was not found' },
   'project.archived': { status: 409, retryable: false, title: 'The project is archived' },
   'route.unknown': { status: 404, retryable: false, title: 'The route does not exist' },
+  'route.method_not_allowed': { status: 405, retryable: false, title: 'The route does not take this method' },
   internal: { status: 500, retryable: false, title: 'Something went wrong on our side' },
   unavailable: { status: 503, retryable: true, title: 'A part of the platform is temporarily unavailable' },
 } as const satisfies Problems;
