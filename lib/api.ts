@@ -14,7 +14,10 @@ import {
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
-import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import {
+  HttpLambdaIntegration,
+  type HttpLambdaIntegrationProps,
+} from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -95,7 +98,8 @@ export class Api extends Construct {
 
   /** Connects the routes of a domain to its function, in the stack of that function. */
   serve(domain: Domain, fn: PlatformFunction): void {
-    const addRoute = this.routesTo(fn, domain);
+    // One permission a function, not one a route: the gateway's own route table is the only way in.
+    const addRoute = this.routesTo(fn, domain, { scopePermissionToRoute: false });
     for (const [line, [, permission]] of Object.entries<Table[keyof Table]>(tables[domain])) {
       const [method = '', path = ''] = line.split(' ');
       const key = HttpRouteKey.with(path, HttpMethod[method as keyof typeof HttpMethod]);
@@ -106,7 +110,8 @@ export class Api extends Construct {
 
   /** Connects whatever has no route: without it, the gateway would answer, in its own way. */
   serveUnrouted(fn: PlatformFunction): void {
-    const addRoute = this.routesTo(fn, 'unrouted');
+    // The permission for a whole function is for routes with a path, which this one has not.
+    const addRoute = this.routesTo(fn, 'unrouted', { scopePermissionToRoute: true });
     const route = addRoute('$default', HttpRouteKey.DEFAULT, new HttpNoneAuthorizer());
     acknowledge(
       route,
@@ -115,11 +120,10 @@ export class Api extends Construct {
     );
   }
 
-  private routesTo(fn: PlatformFunction, name: string) {
+  private routesTo(fn: PlatformFunction, name: string, props: HttpLambdaIntegrationProps) {
     const scope = new Construct(fn, 'Routes');
     if (this.frontSecret) fn.addEnvironment('FRONT_SECRET' satisfies Variable, this.frontSecret);
-    // One permission a function, not one a route: the gateway's own route table is the only way in.
-    const integration = new HttpLambdaIntegration(name, fn, { scopePermissionToRoute: false });
+    const integration = new HttpLambdaIntegration(name, fn, props);
     return (id: string, routeKey: HttpRouteKey, authorizer: IHttpRouteAuthorizer): HttpRoute =>
       new HttpRoute(scope, id, { httpApi: this.api, routeKey, integration, authorizer });
   }

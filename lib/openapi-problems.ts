@@ -54,7 +54,7 @@ const STATUSES: Record<number, { name: string; description: string; headers?: Re
   409: { name: 'Conflict', description: 'The current state of the resource does not allow this' },
   412: { name: 'PreconditionFailed', description: 'The resource has changed since the caller read it' },
   413: { name: 'TooLarge', description: 'The body is too large' },
-  415: { name: 'UnsupportedMediaType', description: 'The body is not application/json' },
+  415: { name: 'UnsupportedMediaType', description: 'The body is not application/json, or not UTF-8' },
   422: { name: 'OtherBody', description: 'The idempotency key was used for another request' },
   429: {
     name: 'TooManyRequests',
@@ -152,6 +152,7 @@ function codesOfPlaces({ route, path }: RouteInFull): ProblemCode[] {
 const CODES_OF_BODY: ProblemCode[] = [
   'request.malformed',
   'request.media_type',
+  'request.encoding',
   'request.too_large',
   'precondition.failed',
   'idempotency.key_invalid',

@@ -14,6 +14,7 @@ export const platformProblems = {
   'request.invalid': { status: 400, retryable: false, title: 'The request is not valid' },
   'request.malformed': { status: 400, retryable: false, title: 'The body is not valid JSON' },
   'request.media_type': { status: 415, retryable: false, title: 'Send the body as application/json' },
+  'request.encoding': { status: 415, retryable: false, title: 'Send the body as UTF-8, not compressed' },
   'request.too_large': { status: 413, retryable: false, title: 'The body is too large' },
   'request.conflict': {
     status: 409,
