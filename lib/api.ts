@@ -10,14 +10,10 @@ import {
   HttpRoute,
   HttpRouteKey,
   HttpStage,
-  type IHttpRouteAuthorizer,
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
-import {
-  HttpLambdaIntegration,
-  type HttpLambdaIntegrationProps,
-} from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -98,34 +94,37 @@ export class Api extends Construct {
 
   /** Connects the routes of a domain to its function, in the stack of that function. */
   serve(domain: Domain, fn: PlatformFunction): void {
+    const scope = new Construct(fn, 'Routes');
+    if (this.frontSecret) fn.addEnvironment('FRONT_SECRET' satisfies Variable, this.frontSecret);
     // One permission a function, not one a route: the gateway's own route table is the only way in.
-    const addRoute = this.routesTo(fn, domain, { scopePermissionToRoute: false });
+    const integration = new HttpLambdaIntegration(domain, fn, { scopePermissionToRoute: false });
     for (const [line, [, permission]] of Object.entries<Table[keyof Table]>(tables[domain])) {
       const [method = '', path = ''] = line.split(' ');
-      const key = HttpRouteKey.with(path, HttpMethod[method as keyof typeof HttpMethod]);
-      if (permission === 'iam') addRoute(line, key, new HttpIamAuthorizer());
-      else acknowledge(addRoute(line, key, new HttpNoneAuthorizer()), 'AwsSolutions-APIG4', IN_THE_FUNCTION);
+      const route = new HttpRoute(scope, line, {
+        httpApi: this.api,
+        routeKey: HttpRouteKey.with(path, HttpMethod[method as keyof typeof HttpMethod]),
+        integration,
+        authorizer: permission === 'iam' ? new HttpIamAuthorizer() : new HttpNoneAuthorizer(),
+      });
+      if (permission !== 'iam') acknowledge(route, 'AwsSolutions-APIG4', IN_THE_FUNCTION);
     }
   }
 
-  /** Connects whatever has no route: without it, the gateway would answer, in its own way. */
+  /** Connects what has no route: the gateway would answer it in its own way. */
   serveUnrouted(fn: PlatformFunction): void {
-    // The permission for a whole function is for routes with a path, which this one has not.
-    const addRoute = this.routesTo(fn, 'unrouted', { scopePermissionToRoute: true });
-    const route = addRoute('$default', HttpRouteKey.DEFAULT, new HttpNoneAuthorizer());
+    if (this.frontSecret) fn.addEnvironment('FRONT_SECRET' satisfies Variable, this.frontSecret);
+    const route = new HttpRoute(fn, 'Route', {
+      httpApi: this.api,
+      routeKey: HttpRouteKey.DEFAULT,
+      // The permission of the others is for routes that have a path.
+      integration: new HttpLambdaIntegration('unrouted', fn, { scopePermissionToRoute: true }),
+      authorizer: new HttpNoneAuthorizer(),
+    });
     acknowledge(
       route,
       'AwsSolutions-APIG4',
-      'It tells everybody that there is no such route, and nothing else.',
+      'It tells anybody that there is no such route, and nothing else.',
     );
-  }
-
-  private routesTo(fn: PlatformFunction, name: string, props: HttpLambdaIntegrationProps) {
-    const scope = new Construct(fn, 'Routes');
-    if (this.frontSecret) fn.addEnvironment('FRONT_SECRET' satisfies Variable, this.frontSecret);
-    const integration = new HttpLambdaIntegration(name, fn, props);
-    return (id: string, routeKey: HttpRouteKey, authorizer: IHttpRouteAuthorizer): HttpRoute =>
-      new HttpRoute(scope, id, { httpApi: this.api, routeKey, integration, authorizer });
   }
 
   private secretOfFront(): string {
