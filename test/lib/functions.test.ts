@@ -128,6 +128,12 @@ describe('functions/routes.ts', () => {
   test('has a line for each route but the one that takes what has none', () => {
     const more = served.filter(([line]) => !(line in routes));
     expect(more).toEqual([['$default', { auth: 'NONE', function: 'unrouted-api', payload: '2.0' }]]);
+    // Its ARN is <api>/<stage>/$default: there is no path in it.
+    const [id = ''] = functions.find(([, fn]) => nameOf(fn) === 'unrouted-api') ?? [];
+    const sources = ofType(first.platform, 'AWS::Lambda::Permission')
+      .filter(([, { Properties }]) => Properties.FunctionName['Fn::GetAtt'][0] === id)
+      .map(([, { Properties }]) => Properties.SourceArn['Fn::Join'][1].at(-1) as string);
+    expect(sources).toEqual(['/*/*']);
   });
 
   test('names each route once', () => {
