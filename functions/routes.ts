@@ -1,6 +1,6 @@
 // The whole API on one page: each domain's routes, with who answers and who may call. The CDK app makes one gateway
-// route of each line; the OpenAPI document, the authorization matrix and the audit test walk the same tables. No
-// function uses this: each carries the routes of its own domain.
+// route of each line; the OpenAPI document, the authorization matrix and the audit test walk the same tables. Of
+// the functions only functions/unrouted uses this: each other carries the routes of its own domain.
 
 import { artifactsRoutes } from './artifacts/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';

@@ -26,7 +26,10 @@ import { acknowledge } from './acknowledge.ts';
 import { configOf } from './config.ts';
 import type { PlatformFunction } from './platform-function.ts';
 
-/** The HTTP API: one gateway route for each line of the tables in functions/routes.ts, answered by its domain's function. */
+/**
+ * The HTTP API: one gateway route for each line of the tables in functions/routes.ts, answered by its domain's function,
+ * and one for everything else.
+ */
 export class Api extends Construct {
   /** Where it answers; also who issues the platform's own tokens. */
   readonly url: string;
@@ -105,6 +108,23 @@ export class Api extends Construct {
       });
       if (permission !== 'iam') acknowledge(route, 'AwsSolutions-APIG4', IN_THE_FUNCTION);
     }
+  }
+
+  /** Connects what has no route: the gateway would answer it in its own way. */
+  serveUnrouted(fn: PlatformFunction): void {
+    if (this.frontSecret) fn.addEnvironment('FRONT_SECRET' satisfies Variable, this.frontSecret);
+    const route = new HttpRoute(fn, 'Route', {
+      httpApi: this.api,
+      routeKey: HttpRouteKey.DEFAULT,
+      // The permission of the others is for routes that have a path.
+      integration: new HttpLambdaIntegration('unrouted', fn, { scopePermissionToRoute: true }),
+      authorizer: new HttpNoneAuthorizer(),
+    });
+    acknowledge(
+      route,
+      'AwsSolutions-APIG4',
+      'It tells anybody that there is no such route, and nothing else.',
+    );
   }
 
   private secretOfFront(): string {

@@ -9,6 +9,7 @@ import { Kernel } from './kernel.ts';
 import { ReactionQueues } from './reaction-queues.ts';
 import { Relay } from './relay.ts';
 import { Socket } from './socket.ts';
+import { Unrouted } from './unrouted.ts';
 
 export interface CoreStackProps extends StackProps {
   data: DataStack;
@@ -32,6 +33,7 @@ export class CoreStack extends Stack {
     api.serve('identity', new Identity(this, 'Identity', { kernel }).api);
     api.serve('events', new Events(this, 'Events', { kernel, socket }).api);
     api.serve('docs', new Docs(this, 'Docs').api);
+    api.serveUnrouted(new Unrouted(this, 'Unrouted').api);
 
     new CfnOutput(this, 'ApiUrl', { value: api.url });
     new CfnOutput(this, 'SocketUrl', { value: socket.publicUrl });

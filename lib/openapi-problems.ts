@@ -46,10 +46,15 @@ const STATUSES: Record<number, { name: string; description: string; headers?: Re
   },
   403: { name: 'Forbidden', description: "The caller's role does not allow this" },
   404: { name: 'NotFound', description: 'The resource does not exist, or the caller may not see it' },
+  405: {
+    name: 'MethodNotAllowed',
+    description: 'The route does not take this method',
+    headers: { Allow: header('Allow') },
+  },
   409: { name: 'Conflict', description: 'The current state of the resource does not allow this' },
   412: { name: 'PreconditionFailed', description: 'The resource has changed since the caller read it' },
   413: { name: 'TooLarge', description: 'The body is too large' },
-  415: { name: 'UnsupportedMediaType', description: 'The body is not application/json' },
+  415: { name: 'UnsupportedMediaType', description: 'The body is not application/json, or not UTF-8' },
   422: { name: 'OtherBody', description: 'The idempotency key was used for another request' },
   429: {
     name: 'TooManyRequests',
@@ -147,6 +152,7 @@ function codesOfPlaces({ route, path }: RouteInFull): ProblemCode[] {
 const CODES_OF_BODY: ProblemCode[] = [
   'request.malformed',
   'request.media_type',
+  'request.encoding',
   'request.too_large',
   'precondition.failed',
   'idempotency.key_invalid',

@@ -26,7 +26,9 @@ A request that creates something needs an X-Idempotency-Key header: for 24 hours
 
 A list returns items and next_cursor; repeat the request with ?cursor= until next_cursor is null. A list may be a moment behind: what was just changed may be missing or shown as it was, while a request for the thing itself shows it as it is. A resource that people edit has an ETag; send it as If-Match to avoid overwriting another person's change.
 
-Every refusal is a problem document; match on its code. The RateLimit header states how many requests are left; after a 429 or 503, wait as long as Retry-After states.`;
+Every refusal is a problem document; match on its code. A path without a route is 404 route.unknown; a route with other methods is 405 and has them in Allow. The RateLimit header states how many requests are left; after a 429 or 503, wait as long as Retry-After states.
+
+A few answers come from the gateway in front of the API, as {"message": …} and without Retry-After: 400 for a path that is not percent-encoded, 403 for a missing AWS signature, 413 and 431 for a body or headers beyond all limits, 429, 500 and 503 when it is overloaded or cannot reach the API. Try the last three again, after a second and then longer each time, with the same idempotency key.`;
 
 /** The OpenAPI document, built from the route table of the gateway and the schemas of the endpoints. */
 export function buildOpenapi(all: RouteInFull[] = routesInFull()): OpenapiDocument {
@@ -109,6 +111,7 @@ const HEADERS: Record<string, Header> = {
     schema: { type: 'string' },
   },
   RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer', minimum: 0 } },
+  Allow: { description: 'The methods that the route takes', schema: { type: 'string' } },
   WwwAuthenticate: { description: 'The authentication scheme to use', schema: { type: 'string' } },
   ETag: { description: 'The version of the resource; send it as If-Match', schema: { type: 'string' } },
   Location: { description: 'The path of the created resource', schema: { type: 'string' } },

@@ -82,7 +82,7 @@ export function watchesOf(construct: IConstruct): Watch[] {
 // A function that answers with an error has not failed for Lambda. So requests are watched twice: in the function,
 // which says which domain failed, and in the gateway, which also sees a function that it could not run.
 function watchApi(api: Api): Watch[] {
-  const domains = Object.keys(tables).map((domain) => ({
+  const domains = [...Object.keys(tables), 'unrouted'].map((domain) => ({
     kind: 'Failing',
     part: domain,
     metric: counted('failed', { domain }),

@@ -7,6 +7,7 @@ import { MANIFEST_CHECKS } from './manifest-checks.ts';
 import { faultIf, faultsOf } from './manifest-faults.ts';
 import { ManifestAsSent } from './manifest-schema.ts';
 import type { InputFault } from '../platform/errors.ts';
+import { objectsOnly } from '../platform/objects-only.ts';
 
 export type { Manifest } from './manifest-canonical.ts';
 
@@ -21,7 +22,7 @@ export function readManifest(input: unknown): { manifest: Manifest } | { problem
   const values = checkValues(input);
   if (!values.isBounded) return { problems: values.faults };
   const { nested, pointerOf } = nestSpelling(input);
-  const parsed = v.safeParse(ManifestAsSent, nested);
+  const parsed = v.safeParse(objectsOnly(ManifestAsSent), nested);
   const faults = faultsOf(ManifestAsSent, nested, parsed.issues);
   const unread = faults.filter(({ isShape }) => isShape).map(({ pointer }) => pointer);
   const problems = [

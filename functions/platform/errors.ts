@@ -14,6 +14,7 @@ export const platformProblems = {
   'request.invalid': { status: 400, retryable: false, title: 'The request is not valid' },
   'request.malformed': { status: 400, retryable: false, title: 'The body is not valid JSON' },
   'request.media_type': { status: 415, retryable: false, title: 'Send the body as application/json' },
+  'request.encoding': { status: 415, retryable: false, title: 'Send the body as UTF-8, not compressed' },
   'request.too_large': { status: 413, retryable: false, title: 'The body is too large' },
   'request.conflict': {
     status: 409,
@@ -49,6 +50,7 @@ export const platformProblems = {
   'project.unknown': { status: 404, retryable: false, title: 'The project was not found' },
   'project.archived': { status: 409, retryable: false, title: 'The project is archived' },
   'route.unknown': { status: 404, retryable: false, title: 'The route does not exist' },
+  'route.method_not_allowed': { status: 405, retryable: false, title: 'The route does not take this method' },
   internal: { status: 500, retryable: false, title: 'Something went wrong on our side' },
   unavailable: { status: 503, retryable: true, title: 'A part of the platform is temporarily unavailable' },
 } as const satisfies Problems;

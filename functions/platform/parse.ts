@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type InputFault, type Refusal, refuse } from './errors.ts';
+import { objectsOnly } from './objects-only.ts';
 
 /** Parses once, at the edge. A refusal lists every fault at once and never echoes what was sent. */
 export function parse<T>(
@@ -7,7 +8,7 @@ export function parse<T>(
   input: unknown,
   refused: (more: { faults: InputFault[] }) => Refusal = (more) => refuse('request.invalid', more),
 ): T {
-  const result = v.safeParse(schema, input);
+  const result = v.safeParse(objectsOnly(schema), input);
   if (result.success) return result.output;
   throw refused({ faults: result.issues.map((issue) => faultOf(issue, '')) });
 }
@@ -24,7 +25,7 @@ export function parseAll<N extends string>(parts: Record<N, Part>): Record<N, un
   const faults: InputFault[] = [];
   const outputs = Object.fromEntries(
     (Object.entries(parts) as [N, Part][]).map(([name, { schema, input, pointer }]) => {
-      const result = v.safeParse(schema, input);
+      const result = v.safeParse(objectsOnly(schema), input);
       if (!result.success) faults.push(...result.issues.map((issue) => faultOf(issue, pointer)));
       return [name, result.output];
     }),

@@ -5,6 +5,7 @@ import { LIFECYCLE_STATES, TRUST_STATES } from '../../functions/artifacts/artifa
 import { ProjectAppView } from '../../functions/catalog/launchability.ts';
 import { STEPS } from '../../functions/promotion/promotion.ts';
 import { SUBMISSION_STATUSES } from '../../functions/manifests/submission.ts';
+import { platformProblems } from '../../functions/platform/errors.ts';
 import { PROBLEMS } from '../../functions/problems.ts';
 import { ROOT } from '../../lib/bundle.ts';
 import { ofType, synthesizedApp } from '../lib/synthesized.ts';
@@ -51,6 +52,24 @@ describe('the runbook of artifacts', () => {
 
   test('knows every state', () => {
     expect(missing([...LIFECYCLE_STATES, ...TRUST_STATES])).toEqual([]);
+  });
+});
+
+describe('the page of errors', () => {
+  const text = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
+
+  test('has a row for everything the kernel refuses, with its status', () => {
+    const { 'idempotency.replayed': _neverShown, ...shown } = platformProblems;
+    const rows = Object.entries(shown).map(([code, { status }]) => `| ${status}    | \`${code}\``);
+    expect(rows.filter((row) => !text.includes(row))).toEqual([]);
+  });
+
+  test('has a row for everything the gateway answers by itself', () => {
+    const source = readFileSync(join(ROOT, 'lib/local/gateway/http-gateway.ts'), 'utf8');
+    const own = [...source.matchAll(/gatewayError\((\d+), '([^']+)'\)/g)];
+    expect(own.length).toBeGreaterThan(5);
+    const rows = own.map(([, status, message]) => `| ${status}    | \`${message}\``);
+    expect(rows.filter((row) => !text.includes(row))).toEqual([]);
   });
 });
 

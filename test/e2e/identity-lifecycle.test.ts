@@ -354,10 +354,9 @@ describe('the audit', () => {
     const [{ id } = { id: '' }] = rows;
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const path of [`${projectPath()}/audit`, `${projectPath()}/audit/${id}`, '/api/v1/admin/audit'])
-        expect(await call(method, path, { as: 'admin', body: {} })).toMatchObject({
-          status: 404,
-          body: { message: 'Not Found' },
-        });
+        expect((await call<{ code: string }>(method, path, { as: 'admin', body: {} })).body.code).toMatch(
+          /^route\.(unknown|method_not_allowed)$/,
+        );
   });
 
   test('is changed by no role: rows can be added, and nothing else', () => {

@@ -93,8 +93,8 @@ describe('is watched:', () => {
     expect(subjectsOf('ExecutionError')).toEqual(stages('WEBSOCKET'));
   });
 
-  test('every domain, for requests that it answers with 5xx', () => {
-    expect(subjectsOf('failed')).toEqual(Object.keys(tables).sort());
+  test('every domain and what no domain takes, for requests that are answered with 5xx', () => {
+    expect(subjectsOf('failed')).toEqual([...Object.keys(tables), 'unrouted'].sort());
   });
 
   test('all functions together, for throttling, and all tables together, for errors of DynamoDB', () => {

@@ -63,7 +63,10 @@ describe('bundles', () => {
 
   test.each(functions)('%s carries the routes it answers, and no others', (_, fn) => {
     const code = bundleOf(first.outdir, fn);
-    const answered = Object.entries(routes).filter(([, { domain }]) => nameOf(fn) === `${domain}-api`);
+    // What answers for the rest has to know them all.
+    const answered = Object.entries(routes).filter(([, { domain }]) =>
+      [`${domain}-api`, 'unrouted-api'].includes(nameOf(fn)),
+    );
     expect(Object.keys(routes).filter((route) => code.includes(`"${route}"`))).toEqual(
       answered.map(([route]) => route),
     );
@@ -119,7 +122,18 @@ describe('functions/routes.ts', () => {
         payload: '2.0',
       },
     ]);
-    expect(Object.fromEntries(served)).toEqual(Object.fromEntries(declared));
+    expect(Object.fromEntries(served)).toMatchObject(Object.fromEntries(declared));
+  });
+
+  test('has a line for each route but the one that takes what has none', () => {
+    const more = served.filter(([line]) => !(line in routes));
+    expect(more).toEqual([['$default', { auth: 'NONE', function: 'unrouted-api', payload: '2.0' }]]);
+    // Its ARN is <api>/<stage>/$default: there is no path in it.
+    const [id = ''] = functions.find(([, fn]) => nameOf(fn) === 'unrouted-api') ?? [];
+    const sources = ofType(first.platform, 'AWS::Lambda::Permission')
+      .filter(([, { Properties }]) => Properties.FunctionName['Fn::GetAtt'][0] === id)
+      .map(([, { Properties }]) => Properties.SourceArn['Fn::Join'][1].at(-1) as string);
+    expect(sources).toEqual(['/*/*']);
   });
 
   test('names each route once', () => {

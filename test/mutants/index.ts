@@ -14,6 +14,7 @@ import { sdk } from './sdk.ts';
 import { selftest } from './selftest.ts';
 import { storage } from './storage.ts';
 import { trust } from './trust.ts';
+import { unrouted } from './unrouted.ts';
 
 /** By the folder whose code is wrong then. */
 export const MUTANTS: Record<string, Mutant[]> = {
@@ -29,6 +30,7 @@ export const MUTANTS: Record<string, Mutant[]> = {
   artifacts,
   retention,
   selftest,
+  unrouted,
   sdk,
   local,
   lib,

@@ -166,6 +166,13 @@ export const lib: Mutant[] = [
     noticedBy: ['test/lib/alarms.test.ts'],
   },
   {
+    what: 'the gateway may not invoke what answers requests without a route, and answers them with 500',
+    file: 'lib/api.ts',
+    from: 'scopePermissionToRoute: true',
+    to: 'scopePermissionToRoute: false',
+    noticedBy: ['test/lib/functions.test.ts'],
+  },
+  {
     what: 'the routes that need AWS credentials are open to anybody',
     file: 'lib/api.ts',
     from: "permission === 'iam' ? new HttpIamAuthorizer() : new HttpNoneAuthorizer()",

@@ -2,6 +2,13 @@ import type { Mutant } from './mutant.ts';
 
 export const platform: Mutant[] = [
   {
+    what: 'an array passes for an object, so a body of [] is an empty one',
+    file: 'functions/platform/objects-only.ts',
+    from: 'if (isSchema(part)) correct(part);',
+    to: '',
+    noticedBy: ['test/platform/parse.test.ts'],
+  },
+  {
     what: 'what authorization remembers never expires, so a disabled account works for ever',
     file: 'functions/platform/auth/authorization-cache.ts',
     from: 'entry !== undefined && nowMs - entry.loadedAtMs < keptMs()',

@@ -27,12 +27,14 @@ async function ask(
   headers: Record<string, string> = {},
   pathParameters = {},
   requestContext: unknown = SIGNED,
-  { sent, serving = served }: { sent?: string; serving?: typeof served } = {},
+  { sent, serving = served }: { sent?: string | Buffer; serving?: typeof served } = {},
 ) {
-  const event = { routeKey, headers, pathParameters, requestContext, body: sent };
+  const isBase64Encoded = sent instanceof Buffer;
+  const body = isBase64Encoded ? sent.toString('base64') : sent;
+  const event = { routeKey, headers, pathParameters, requestContext, body, isBase64Encoded };
   const answer = await serving(event as unknown as APIGatewayProxyEventV2);
-  const { statusCode, headers: answered, body } = answer;
-  return { statusCode, headers: answered ?? {}, body: JSON.parse(body ?? '') as Record<string, unknown> };
+  const { statusCode, headers: answered, body: told } = answer;
+  return { statusCode, headers: answered ?? {}, body: JSON.parse(told ?? '') as Record<string, unknown> };
 }
 
 const logged: string[] = [];
@@ -114,6 +116,11 @@ describe('the function of a domain', () => {
   test.each([
     ['a body over 256 KiB', {}, 'x'.repeat(256 * 1024 + 1), 413, 'request.too_large'],
     ['a body of 256 KiB as any other', {}, 'x'.repeat(256 * 1024), 503, 'unavailable'],
+    ['bytes over 256 KiB', {}, Buffer.alloc(256 * 1024 + 1), 413, 'request.too_large'],
+    ['bytes that are UTF-8 as any other', {}, Buffer.from('"grün"'), 503, 'unavailable'],
+    ['bytes that are not UTF-8', {}, Buffer.from([0x22, 0xc3, 0x28, 0x22]), 415, 'request.encoding'],
+    ['a compressed body', { 'content-encoding': 'gzip' }, '{}', 415, 'request.encoding'],
+    ['a body that says it is not', { 'content-encoding': 'Identity' }, '{}', 503, 'unavailable'],
     ['a weak entity tag', { 'if-match': 'W/"3"' }, '{}', 412, 'precondition.failed'],
     ['a version without quotes', { 'if-match': '3' }, '{}', 412, 'precondition.failed'],
     ['two versions', { 'if-match': '"3", "4"' }, '{}', 412, 'precondition.failed'],

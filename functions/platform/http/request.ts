@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { EndpointSpec } from './endpoint.ts';
 import { refuse } from '../errors.ts';
@@ -65,6 +66,8 @@ function readBody(event: APIGatewayProxyEventV2): string | undefined {
   if (event.body === undefined) return undefined;
   const bytes = Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8');
   if (bytes.length > BODY_BYTES_MAX) throw refuse('request.too_large');
+  const { 'content-encoding': coding = 'identity' } = event.headers;
+  if (coding.toLowerCase() !== 'identity' || !isUtf8(bytes)) throw refuse('request.encoding');
   return bytes.toString('utf8');
 }
 

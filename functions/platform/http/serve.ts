@@ -23,7 +23,10 @@ export type Admit = (
   headers: Record<string, string>,
 ) => Context | Promise<Context>;
 
-const shapeOf = (domain: string): Shape<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> => ({
+/** The edge of whatever answers HTTP. */
+export const httpShape = (
+  domain: string,
+): Shape<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> => ({
   kind: 'http',
   sent: (event) => ({
     correlationId: event?.headers?.['x-request-id'],
@@ -57,7 +60,7 @@ export function serve<T extends Table>(
   };
   return edge(
     {
-      ...shapeOf(domain),
+      ...httpShape(domain),
       admit: (ctx, event, headers) => admit(ctx, event, find(event).requirement, headers),
     },
     async (ctx, event) => {

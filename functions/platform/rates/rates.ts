@@ -44,7 +44,7 @@ interface Counted {
 export function limitSource(route: string, sourceIp: string, now: Date): Record<string, string> {
   const nowMs = now.getTime();
   // What anybody may send something to is where credentials are tried.
-  const name = route.startsWith('GET ') ? 'source' : 'token';
+  const name = /^(GET |\$default$)/.test(route) ? 'source' : 'token';
   return spend([look(name, networkOf(sourceIp), nowMs)], nowMs);
 }
 

@@ -11,20 +11,8 @@ export function isPreflight(method: string, headers: Headers): boolean {
   );
 }
 
-export function preflightHeaders(cors: CorsSpec, request: Headers): Headers {
-  const allowed = originHeaders(cors, request);
-  if (allowed === undefined) return {};
-  return {
-    ...allowed,
-    vary: 'origin',
-    ...list('access-control-allow-methods', cors.allowMethods),
-    ...list('access-control-allow-headers', cors.allowHeaders),
-    ...(cors.maxAgeSeconds !== undefined && { 'access-control-max-age': String(cors.maxAgeSeconds) }),
-  };
-}
-
 /** The answer's headers as a browser gets them: an API that has a CORS configuration ignores its functions' own. */
-export function withCors(cors: CorsSpec, request: Headers, answer: Headers): Headers {
+export function withCors(cors: CorsSpec, method: string, request: Headers, answer: Headers): Headers {
   const own = Object.fromEntries(
     Object.entries(answer).filter(([name]) => !name.startsWith('access-control-')),
   );
@@ -33,8 +21,18 @@ export function withCors(cors: CorsSpec, request: Headers, answer: Headers): Hea
   return {
     ...own,
     ...allowed,
-    ...list('access-control-expose-headers', cors.exposeHeaders),
+    ...(isPreflight(method, request)
+      ? preflightHeaders(cors)
+      : list('access-control-expose-headers', cors.exposeHeaders)),
     vary: own['vary'] === undefined ? 'origin' : `${own['vary']}, origin`,
+  };
+}
+
+function preflightHeaders(cors: CorsSpec): Headers {
+  return {
+    ...list('access-control-allow-methods', cors.allowMethods),
+    ...list('access-control-allow-headers', cors.allowHeaders),
+    ...(cors.maxAgeSeconds !== undefined && { 'access-control-max-age': String(cors.maxAgeSeconds) }),
   };
 }
 

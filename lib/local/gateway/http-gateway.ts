@@ -3,14 +3,14 @@ import type { Access, AwsRequest, AwsResponse, Principal } from '../wire/aws.ts'
 import { say } from '../wire/say.ts';
 import { splitUrl, writeAnswer } from '../wire/wire.ts';
 import { executeApiArn, type ApiSpec, type Apis } from './apis.ts';
-import { isPreflight, preflightHeaders, withCors } from './http-cors.ts';
+import { isPreflight, withCors } from './http-cors.ts';
 import { httpAnswer, httpEvent, type GatewayRequest } from './http-event.ts';
 import { matchRoute, type RouteMatch } from './http-routes.ts';
 import type { Integration } from './integration.ts';
 
 // The quotas of an HTTP API.
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
-const HEADER_BYTES_MAX = 10_240;
+const HEAD_BYTES_MAX = 10_240;
 const INTEGRATION_SECONDS_MAX = 30;
 
 interface Located {
@@ -67,19 +67,22 @@ export class HttpGateway {
 
   async #answer({ encodedPath, ...received }: Received): Promise<AwsResponse> {
     const { method, headers, principal } = received;
-    if (headerBytes(headers) > HEADER_BYTES_MAX) return gatewayError(431, 'Request Header Fields Too Large');
+    const requestLine = `${method} ${encodedPath}?${received.search} HTTP/1.1`;
+    if (headBytes(requestLine, headers) > HEAD_BYTES_MAX)
+      return gatewayError(431, 'Request Header Fields Too Large');
     const located = this.#locate(method, encodedPath);
     if (located === 'malformed') return gatewayError(400, 'Bad Request');
     if (located === undefined) return gatewayError(404, 'Not Found');
     const { api, path, match } = located;
-    if (api.cors !== undefined && isPreflight(method, headers))
-      return { status: 204, headers: preflightHeaders(api.cors, headers) };
+    // A preflight goes to whatever route takes OPTIONS, as ANY and $default do; the gateway answers what is left.
+    const own = (): AwsResponse =>
+      api.cors !== undefined && isPreflight(method, headers)
+        ? { status: 204 }
+        : gatewayError(404, 'Not Found');
     const answer =
-      match === undefined
-        ? gatewayError(404, 'Not Found')
-        : await this.#route(api, match, { ...received, path }, principal);
+      match === undefined ? own() : await this.#route(api, match, { ...received, path }, principal);
     if (api.cors === undefined) return answer;
-    return { ...answer, headers: withCors(api.cors, headers, answer.headers ?? {}) };
+    return { ...answer, headers: withCors(api.cors, method, headers, answer.headers ?? {}) };
   }
 
   #locate(method: string, encodedPath: string): Located | 'malformed' | undefined {
@@ -163,6 +166,6 @@ function joinedHeaders(message: IncomingMessage): Record<string, string> {
   );
 }
 
-function headerBytes(headers: Record<string, string>): number {
-  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+function headBytes(requestLine: string, headers: Record<string, string>): number {
+  return Object.values(headers).reduce((sum, value) => sum + value.length, requestLine.length);
 }

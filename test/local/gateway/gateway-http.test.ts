@@ -86,6 +86,11 @@ describe('what never reaches a function', () => {
     expect((await post('/limits', '', { 'x-long': 'x'.repeat(9_000) })).status).toBe(200);
   });
 
+  test('a path over 10 kB, as it counts with the headers', async () => {
+    await expectMessage(await at(`/${'x'.repeat(10_240)}`), 431, 'Request Header Fields Too Large');
+    await expectMessage(await at(`/${'x'.repeat(9_000)}`), 404, 'Not Found');
+  });
+
   test.each(['/limits/%zz', '/%', '/%c3%28'])('the path %s, which is not percent-encoded', async (path) => {
     expect(await raw(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 400 [^]*\{"message":"Bad Request"\}$/,
@@ -304,6 +309,33 @@ describe('an API with a CORS configuration', () => {
   test('tells an origin it does not know nothing', async () => {
     const response = await preflight('https://elsewhere.example.com');
     expect([response.status, corsHeaders(response)]).toEqual([204, {}]);
+  });
+
+  test('lets a preflight through to a route that takes it, and tells what it allows besides', async () => {
+    world.api({ id: 'caught', protocol: 'HTTP', cors });
+    world.route('caught', 'GET /things', { answer: ok });
+    const headers = { allow: 'GET', 'access-control-allow-methods': 'PURGE' };
+    const { invocations } = world.route('caught', '$default', { answer: { statusCode: 204, headers } });
+    const ask = (origin: string) =>
+      at('/_apis/caught/things', {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'PUT' },
+      });
+    const response = await ask('https://console.example.com');
+    expect([response.status, response.headers.get('allow')]).toEqual([204, 'GET']);
+    expect(corsHeaders(response)).toEqual({
+      'access-control-allow-origin': 'https://console.example.com',
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-methods': 'GET,PUT',
+      'access-control-allow-headers': 'authorization',
+      'access-control-max-age': '300',
+      vary: 'origin',
+    });
+    expect(corsHeaders(await ask('https://elsewhere.example.com'))).toEqual({});
+    expect(invocations<HttpEvent>().map(({ event }) => event.requestContext.http.method)).toEqual([
+      'OPTIONS',
+      'OPTIONS',
+    ]);
   });
 
   test('lets through an OPTIONS that is no preflight', async () => {
