@@ -195,6 +195,21 @@ describe('nothing is registered', () => {
     await expectRefused({ app_slug: scene.slug(), digest: digestOf('nothing') }, 'artifact.absent');
   });
 
+  test.each([
+    ['a layer', LAYER],
+    ['a config', planConfig({ User: 'part' })],
+  ])('that is only a part of an image: %s', async (_, part) => {
+    await pushImage(planConfig({ User: 'part' }));
+    const detail = await expectRefused({ digest: digestOf(part) }, 'artifact.unfit');
+    expect(detail).toBe(
+      'This digest is of a layer or a config in the repository, not of an image manifest. Use the digest that docker push printed, or that skopeo inspect shows.',
+    );
+    // The same bytes in another repository are none of this one.
+    const elsewhere = scene.slug();
+    await publish(elsewhere);
+    await expectRefused({ app_slug: elsewhere, digest: digestOf(part) }, 'artifact.absent');
+  });
+
   test('that is something else than was said', async () => {
     const digest = await pushImage(planConfig({ User: 'else' }));
     await expectRefused({ digest, media_type: OCI_INDEX }, 'artifact.mismatched');
