@@ -198,7 +198,8 @@ function readOne(mediaType: string, bytes: Uint8Array): OneImage {
 
 function readMany(mediaType: string, bytes: Uint8Array): ManyImages {
   const parsed = v.safeParse(Index, parseJson(bytes));
-  if (!parsed.success) throw unfit('The content is not a valid image index.');
+  if (!parsed.success)
+    throw unfit(`The content is not a valid image index of at most ${MEMBERS_MAX} entries. ${INDEX_HINT}`);
   requireOwnType(parsed.output, mediaType);
   if (parsed.output.artifactType !== undefined)
     throw unfit(
