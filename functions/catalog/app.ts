@@ -95,7 +95,7 @@ export function isVisible(
   return ofPublisher || (status !== 'draft' && !internal);
 }
 
-/** Once somebody besides its publisher may see the app, a draft changes nothing of what they see. */
+/** Whether only its publisher sees the app. Once others do, a new draft changes nothing of what others see. */
 export const isDraftOnly = ({ versions }: Pick<App, 'versions'>): boolean =>
   Object.values(versions).every(({ status }) => status === 'draft');
 

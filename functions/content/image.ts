@@ -214,7 +214,7 @@ function readMany(mediaType: string, bytes: Uint8Array): ManyImages {
   });
   if (members.length === 0 || members.length > PLATFORMS_MAX)
     throw unfit(
-      `The index lists images for ${members.length} platforms and ${parsed.output.manifests.length - members.length} attestations. Expected images for 1 to ${PLATFORMS_MAX} platforms. ${INDEX_HINT}`,
+      `Expected an index of images for 1 to ${PLATFORMS_MAX} platforms. Found images: ${members.length}, attestations: ${parsed.output.manifests.length - members.length}. ${INDEX_HINT}`,
     );
   const platforms = members.map(({ platform }) => platform);
   const twice = platforms.find((platform, index) => platforms.indexOf(platform) < index);

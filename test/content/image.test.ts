@@ -162,8 +162,8 @@ describe('an index', () => {
   });
 
   test.each([
-    ['for nothing that runs', planIndex([attestation]), 'images for 0 platforms and 1 attestations'],
-    ['for eleven platforms', planIndex([...many(11), attestation]), 'images for 11 platforms and 1 attest'],
+    ['for nothing that runs', planIndex([attestation]), 'Found images: 0, attestations: 1.'],
+    ['for eleven platforms', planIndex([...many(11), attestation]), 'Found images: 11, attestations: 1.'],
     ['with two for one platform', planIndex([arm, arm]), 'several images for linux/arm64/v8'],
     ['without platforms', planIndex([describeContent(OCI_MANIFEST, image)]), digestOf(image)],
     ['of charts', planIndex([], { artifactType: 'application/x.chart' }), 'application/x.chart'],

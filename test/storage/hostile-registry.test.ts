@@ -75,6 +75,8 @@ beforeAll(async () => {
     },
   });
   ({ project, admin } = await openScene(world).place());
+  // Fetches the issuer's keys, while time still passes as usual.
+  await world.call('GET /api/v1/apps/catalog', { token: admin.token });
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / haste));
 });
