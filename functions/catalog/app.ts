@@ -38,8 +38,8 @@ export const VersionEntry = v.object({
 });
 export type VersionEntry = v.InferOutput<typeof VersionEntry>;
 
-export const App = v.object({
-  slug: textOf<AppSlug>(),
+/** What a manifest says of the app itself. */
+export const AppFace = v.object({
   display_name: v.string(),
   description: v.string(),
   category: v.string(),
@@ -49,6 +49,13 @@ export const App = v.object({
   operating_modes: v.array(v.picklist(OPERATING_MODES)),
   control_plane_scopes: v.array(v.picklist(CONTROL_PLANE_SCOPES)),
   ui_kind: v.string(),
+});
+export type AppFace = v.InferOutput<typeof AppFace>;
+
+export const App = v.object({
+  slug: textOf<AppSlug>(),
+  /** As the version says that left draft last; while all are drafts, the one that was registered last. */
+  ...AppFace.entries,
   /** The project that registered it, to which the slug belongs; the platform's own apps have none. */
   owner: v.optional(v.object({ org_id: textOf<OrgId>(), project_id: textOf<ProjectId>() })),
   /** Every version that is not retired. At most one of them is active. */
@@ -80,9 +87,25 @@ export function isPublisher(grants: Grant[], { owner }: Pick<App, 'owner'>): boo
   return judge(grants, 'apps.catalog.read', owner ?? {}) === 'allowed';
 }
 
-/** Whether a version may be shown: internal ones only to their publisher. */
-export function isVisible(entry: Pick<VersionEntry, 'internal'>, ofPublisher: boolean): boolean {
-  return ofPublisher || !entry.internal;
+/** Whether a version may be shown: drafts and internal ones only to their publisher. */
+export function isVisible(
+  { status, internal }: Pick<VersionEntry, 'status' | 'internal'>,
+  ofPublisher: boolean,
+): boolean {
+  return ofPublisher || (status !== 'draft' && !internal);
+}
+
+/** Whether only its publisher sees the app. Once others do, a new draft changes nothing of what others see. */
+export const isDraftOnly = ({ versions }: Pick<App, 'versions'>): boolean =>
+  Object.values(versions).every(({ status }) => status === 'draft');
+
+/** The face of an app after a version left draft; one for internal testing does not change what others see. */
+export function faceAfter(
+  app: App,
+  { internal, face }: { internal: boolean; face?: AppFace },
+): Partial<AppFace> {
+  const isSeen = Object.values(app.versions).some((entry) => isVisible(entry, false));
+  return (!internal || !isSeen) && face ? face : {};
 }
 
 const VersionLine = v.object({ version: textOf<VersionNumber>(), status: v.picklist(STATUSES) });
@@ -91,7 +114,7 @@ export const AppView = v.object({
   ...v.omit(App, ['owner', 'versions', 'revision']).entries,
   /** The version that is launched by default. */
   active_version: v.nullable(textOf<VersionNumber>()),
-  /** Newest first; those for internal testing only for their publisher. */
+  /** Newest first; drafts and those for internal testing only for their publisher. */
   versions: v.array(VersionLine),
 });
 export type AppView = v.InferOutput<typeof AppView>;

@@ -97,13 +97,19 @@ export const EntitlementPage = v.object({
 /** The part of an app that an entitlement is about. */
 type Offer = Pick<App, 'operating_modes' | 'control_plane_scopes' | 'versions'>;
 
-/** An app as a place may see it: internal versions only where the place is of the publisher's organisation. */
+/**
+ * An app as a place may see it: drafts only where whoever reads there may read at the publisher too, which are its
+ * project and its organisation; internal versions in all projects of the organisation.
+ */
 export function offerTo<A extends Offer & Pick<App, 'owner'>>(
   app: A | undefined,
-  orgId: OrgId,
+  { org_id, project_id }: { org_id: OrgId; project_id?: ProjectId },
 ): A | undefined {
-  if (!app || app.owner?.org_id === orgId) return app;
-  const seen = Object.entries(app.versions).filter(([, entry]) => isVisible(entry, false));
+  const isInOrg = app?.owner?.org_id === org_id;
+  if (!app || (isInOrg && (project_id === undefined || project_id === app.owner?.project_id))) return app;
+  const seen = Object.entries(app.versions).filter(([, entry]) =>
+    isInOrg ? entry.status !== 'draft' : isVisible(entry, false),
+  );
   return seen.length === 0 ? undefined : { ...app, versions: Object.fromEntries(seen) };
 }
 

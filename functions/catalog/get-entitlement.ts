@@ -13,8 +13,9 @@ export const getEntitlement = query(
   },
   async (ctx, { params }) => {
     const { id, org_id } = projectOf(ctx);
-    const { app, ...says } = await findAppSays(params.app_slug, { org_id, project_id: id });
-    const offer = offerTo(app, org_id);
+    const place = { org_id, project_id: id };
+    const { app, ...says } = await findAppSays(params.app_slug, place);
+    const offer = offerTo(app, place);
     const view = viewEntitlement(params.app_slug, offer, says);
     if (!view) throw refuse(offer ? 'entitlement.unknown' : 'app.unknown');
     return view;

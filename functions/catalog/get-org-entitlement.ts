@@ -12,9 +12,9 @@ export const getOrgEntitlement = query(
     refusals: ['app.unknown', 'entitlement.unknown'],
   },
   async (ctx, { params }) => {
-    const { id } = orgOf(ctx);
-    const { app, org } = await findAppSays(params.app_slug, { org_id: id });
-    const offer = offerTo(app, id);
+    const place = { org_id: orgOf(ctx).id };
+    const { app, org } = await findAppSays(params.app_slug, place);
+    const offer = offerTo(app, place);
     const view = viewOrgEntitlement(params.app_slug, offer, org);
     if (!view) throw refuse(offer ? 'entitlement.unknown' : 'app.unknown');
     return view;

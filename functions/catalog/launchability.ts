@@ -50,16 +50,23 @@ export interface Launcher {
   status: 'active' | 'archived';
 }
 
+/** Which apps are asked for; an omitted member lets all through. */
+interface Asked {
+  launchable?: boolean;
+  entitled?: boolean;
+}
+
 /** An app as a project sees it; nothing where it may see no version of it, or asks for the others. */
 export function viewProjectApp(
   app: App,
   project: Launcher,
   says: Says,
-  launchable?: boolean,
+  { launchable, entitled }: Asked = {},
 ): ProjectAppView | undefined {
-  const offer = offerTo(app, project.org_id);
+  const offer = offerTo(app, { org_id: project.org_id, project_id: project.id });
   const verdict = offer && judgeLaunch(offer, project, says);
-  if (!verdict || (launchable !== undefined && verdict.launchable !== launchable)) return undefined;
+  if (!verdict || (launchable ?? verdict.launchable) !== verdict.launchable) return undefined;
+  if ((entitled ?? verdict.entitled) !== verdict.entitled) return undefined;
   const view = viewApp(offer, true);
   return view && { ...view, ...verdict };
 }

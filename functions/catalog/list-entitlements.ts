@@ -16,14 +16,15 @@ export const listEntitlements = query(
   },
   async (ctx, { query: page }) => {
     const { id, org_id } = projectOf(ctx);
-    const { catalog, org, own } = await readCatalogSays({ org_id, project_id: id });
+    const place = { org_id, project_id: id };
+    const { catalog, org, own } = await readCatalogSays(place);
     const slugs = [...new Set([...org.keys(), ...own.keys()])].sort();
     return pageBySlug(
       slugs,
       (slug) => slug,
       page,
       (slug) => {
-        const offer = offerTo(catalog.get(slug)?.app, org_id);
+        const offer = offerTo(catalog.get(slug)?.app, place);
         return viewEntitlement(slug, offer, { org: org.get(slug), own: own.get(slug) });
       },
     );

@@ -15,13 +15,13 @@ export const listOrgEntitlements = query(
     reply: EntitlementPage,
   },
   async (ctx, { query: page }) => {
-    const { id } = orgOf(ctx);
-    const { catalog, org } = await readCatalogSays({ org_id: id });
+    const place = { org_id: orgOf(ctx).id };
+    const { catalog, org } = await readCatalogSays(place);
     return pageBySlug(
       [...org.keys()].sort(),
       (slug) => slug,
       page,
-      (slug) => viewOrgEntitlement(slug, offerTo(catalog.get(slug)?.app, id), org.get(slug)),
+      (slug) => viewOrgEntitlement(slug, offerTo(catalog.get(slug)?.app, place), org.get(slug)),
     );
   },
 );

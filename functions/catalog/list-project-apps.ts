@@ -8,6 +8,11 @@ import { readCatalogSays } from './entitlement-store.ts';
 import { ProjectAppPage, viewProjectApp } from './launchability.ts';
 import { pageBySlug } from './slug-page.ts';
 
+const YesOrNo = v.pipe(
+  v.picklist(['true', 'false']),
+  v.transform((text) => text === 'true'),
+);
+
 export const listProjectApps = query(
   {
     summary: 'List the apps a project can launch, and why it cannot launch the others',
@@ -15,22 +20,27 @@ export const listProjectApps = query(
     query: v.strictObject({
       ...PageQuery,
       ...AppFilterQuery,
-      launchable: v.optional(v.picklist(['true', 'false'])),
+      launchable: v.optional(YesOrNo),
+      entitled: v.optional(YesOrNo),
     }),
     reply: ProjectAppPage,
   },
-  async (ctx, { query: { launchable, ...asked } }) => {
+  async (ctx, { query: { launchable, entitled, ...asked } }) => {
     const project = projectOf(ctx);
     const { catalog, org, own } = await readCatalogSays({ org_id: project.org_id, project_id: project.id });
     const isWanted = matcherOf(asked);
-    const wanted = launchable === undefined ? undefined : launchable === 'true';
     return pageBySlug(
       catalog.values(),
       ({ app }) => app.slug,
       asked,
       ({ app, searchText }) =>
         isWanted(app, searchText)
-          ? viewProjectApp(app, project, { org: org.get(app.slug), own: own.get(app.slug) }, wanted)
+          ? viewProjectApp(
+              app,
+              project,
+              { org: org.get(app.slug), own: own.get(app.slug) },
+              { launchable, entitled },
+            )
           : undefined,
     );
   },

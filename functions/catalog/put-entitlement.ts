@@ -38,7 +38,7 @@ export const putEntitlement = command(
     if (status === 'archived') throw refuse('project.archived');
     const place = { org_id, project_id: id };
     const { app, org, own, count } = await findAppSays(app_slug, place);
-    const offer = offerTo(app, org_id);
+    const offer = offerTo(app, place);
     if (!offer) throw refuse('app.unknown');
     const stale = requireVersion({ version: own?.version ?? 0 }, ctx.ifMatch);
     requireSomethingLeft(offer, body);

@@ -29,7 +29,7 @@ export const putOrgEntitlement = command(
   async (ctx, { params: { app_slug }, body }) => {
     const place = { org_id: orgOf(ctx).id };
     const { app, org: before, count } = await findAppSays(app_slug, place);
-    const offer = offerTo(app, place.org_id);
+    const offer = offerTo(app, place);
     if (!offer) throw refuse('app.unknown');
     const stale = requireVersion({ version: before?.version ?? 0 }, ctx.ifMatch);
     requireSomethingLeft(offer, body);

@@ -13,7 +13,7 @@ import {
 } from '../promotion/status.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import { AppSlug, Time } from '../platform/name.ts';
-import { activeVersion, type App, type CanaryAudience, type VersionEntry } from './app.ts';
+import { activeVersion, type App, type CanaryAudience, faceAfter, type VersionEntry } from './app.ts';
 import { subjectOfVersion, type Version } from './version.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { refuse } from './problems.ts';
@@ -51,7 +51,13 @@ export function moveVersion({ app, version, instance_count }: Release, move: Ver
   if (superseded) enter(versions, superseded.after, {});
   enter(versions, after, move.to === 'canary' ? { canary: move.audience } : {});
   return {
-    app: { ...app, versions, revision: app.revision + 1, updated_at: at },
+    app: {
+      ...app,
+      ...(version.status === 'draft' && faceAfter(app, version)),
+      versions,
+      revision: app.revision + 1,
+      updated_at: at,
+    },
     version: after,
     ...(superseded && { superseded }),
   };

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
 import { AppSlug } from '../platform/name.ts';
 import type { Grant } from '../platform/permissions.ts';
-import { type App, isPublisher, isVisible, viewApp } from './app.ts';
+import { type App, AppFace, isPublisher, isVisible, viewApp } from './app.ts';
 import { STATUSES } from '../promotion/status.ts';
 import { VersionNumber } from '../platform/version-number.ts';
 import { refuse } from './problems.ts';
@@ -29,6 +29,8 @@ export const Version = v.object({
   internal: v.boolean(),
   /** The app's, which never changes: so a list of versions knows whose they are without reading the app. */
   owner: v.optional(v.object({ org_id: textOf<OrgId>(), project_id: textOf<ProjectId>() })),
+  /** What its manifest says of the app, which the app shows once the version has left draft. */
+  face: v.optional(AppFace),
   artifacts: v.array(ExpectedArtifact),
   release_notes: v.string(),
   /** Over the canonical manifest: two with the same digest say the same. */
@@ -45,7 +47,7 @@ export const Version = v.object({
 export type Version = v.InferOutput<typeof Version>;
 
 /** Who registered it is nothing to other projects. */
-export const VersionView = v.omit(Version, ['owner', 'registered_by']);
+export const VersionView = v.omit(Version, ['owner', 'face', 'registered_by']);
 export type VersionView = v.InferOutput<typeof VersionView>;
 
 /** Where the schema of manifests is served. */
@@ -62,7 +64,7 @@ export const VersionInFullView = v.object({ ...VersionView.entries, manifest: Ma
 export const VersionPage = v.object({ items: v.array(VersionView), next_cursor: v.nullable(v.string()) });
 
 export function viewVersion(version: Version): VersionView {
-  const { owner: _owner, registered_by: _by, ...view } = version;
+  const { owner: _owner, face: _face, registered_by: _by, ...view } = version;
   return view;
 }
 

@@ -36,4 +36,6 @@ export async function findFile(asked: FileAsked, now: Date): Promise<FoundFile> 
 }
 
 const absent = (key: string) =>
-  refuse('artifact.absent', { detail: `No file was uploaded to ${fileUri(key)}.` });
+  refuse('artifact.absent', {
+    detail: `No file was uploaded to ${fileUri(key)}. Upload it first. An image is registered with the artifact_kind oci.`,
+  });

@@ -1,5 +1,6 @@
 import {
   CONFIG_BYTES_MAX,
+  mismatchedConfig,
   type OneImage,
   readConfig,
   readManifest,
@@ -18,9 +19,9 @@ export async function findImage(
 ): Promise<FoundImage> {
   const registry = await readRepository(repository);
   const manifest = await registry.manifest(digest);
-  if (!manifest) throw absent(imageUri(repository, digest));
-  requireMediaType(manifest.mediaType, statedType);
+  if (!manifest) throw (await registry.hasBlob(digest)) ? partOfImage() : absentImage(repository, digest);
   const found = readManifest(manifest);
+  requireMediaType(manifest.mediaType, statedType);
   const platforms =
     found.kind === 'image'
       ? [await findPlatform(registry, { digest, image: found })]
@@ -65,7 +66,19 @@ async function findPlatform(
 ): Promise<PlatformImage> {
   const config = await registry.blob(found.image.config.digest, CONFIG_BYTES_MAX);
   if (!config) throw absent('The config of the image');
+  if (config === 'too_long') throw mismatchedConfig();
   return readConfig(config, found);
 }
 
 const absent = (what: string) => refuse('artifact.absent', { detail: `${what} is not in the registry.` });
+
+const absentImage = (repository: string, digest: string) =>
+  refuse('artifact.absent', {
+    detail: `${imageUri(repository, digest)} is not in the registry. Push the image first. A file is registered with the artifact_kind blob.`,
+  });
+
+const partOfImage = () =>
+  refuse('artifact.unfit', {
+    detail:
+      'This digest is of a layer or a config in the repository, not of an image manifest. Use the digest that docker push printed, or that skopeo inspect shows.',
+  });

@@ -58,7 +58,7 @@ async function readAttached(
   if (!envelope || others.length > 0 || !isDigest(envelope.digest)) return undefined;
   if (envelope.size > ENVELOPE_BYTES_MAX) return undefined;
   const bytes = await registry.blob(envelope.digest, ENVELOPE_BYTES_MAX);
-  if (bytes?.length !== envelope.size) return undefined;
+  if (bytes === 'too_long' || bytes?.length !== envelope.size) return undefined;
   const type = attached.artifactType ?? attached.config?.mediaType ?? '';
   return { type, attachment: { mediaType: envelope.mediaType, bytes } };
 }

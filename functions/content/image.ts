@@ -115,7 +115,9 @@ export interface ManyImages {
 export function readManifest({ mediaType, bytes }: Attachment): OneImage | ManyImages {
   if (IMAGE_TYPES.has(mediaType)) return readOne(mediaType, bytes);
   if (INDEX_TYPES.has(mediaType)) return readMany(mediaType, bytes);
-  throw unfit('Expected an OCI or Docker schema 2 image manifest or index.');
+  throw unfit(
+    `Expected an OCI or Docker schema 2 image manifest or index, not ${nameType(mediaType)}. Push the image with docker push or skopeo copy.`,
+  );
 }
 
 /** One member of an index is one image, and not another index. */
@@ -124,25 +126,28 @@ export function readMember({ mediaType, bytes }: Attachment, expected: Descripto
     throw mismatched(`The index describes ${expected.digest} with a different media type or size.`);
   const image = readManifest({ mediaType, bytes });
   if (image.kind === 'image') return image;
-  throw unfit('Expected images in the index, not another index.');
+  throw unfit(
+    `The index lists ${expected.digest}, which is another index (${mediaType}). Expected images. ${INDEX_HINT}`,
+  );
 }
 
-/** What a caller said it is. */
+/** What a caller said it is; of content that was read, so its type is one of those above. */
 export function requireMediaType(found: string, said: string | undefined): void {
   if (said !== undefined && said !== found)
-    throw mismatched('The media type is not the one stated in the request.');
+    throw mismatched(
+      `The media type of the content is ${found}. Omit media_type from the request, or send this one.`,
+    );
 }
 
 export function readConfig(
   bytes: Uint8Array,
   { digest, image, platform }: { digest: string; image: OneImage; platform?: string },
 ): PlatformImage {
-  if (bytes.length !== image.config.size)
-    throw mismatched('The size of the image config differs from the size in the manifest.');
+  if (bytes.length !== image.config.size) throw mismatchedConfig();
   const parsed = v.safeParse(Config, parseJson(bytes));
   if (!parsed.success) throw unfit('The image config cannot be read.');
   const { os, architecture, variant, config } = parsed.output;
-  if (os !== 'linux') throw unfit('Expected an image for linux.');
+  if (os !== 'linux') throw unfit(`Expected an image for linux, not for ${nameWord(os)}.`);
   const found = nameOf({ os, architecture, variant });
   if (platform !== undefined && !isSamePlatform(found, platform))
     throw mismatched(`The index lists an image for ${platform} that is built for ${found}.`);
@@ -175,11 +180,16 @@ function readOne(mediaType: string, bytes: Uint8Array): OneImage {
   const { config, layers, artifactType } = parsed.output;
   requireOwnType(parsed.output, mediaType);
   if (artifactType !== undefined || !CONFIG_TYPES.has(config.mediaType))
-    throw unfit('The content is an attachment to an image, not an image.');
+    throw unfit(
+      `The content is an attachment to an image (${nameType(artifactType ?? config.mediaType)}), not an image. Use the digest that docker push printed.`,
+    );
   if (layers.length === 0 || layers.length > LAYERS_MAX)
     throw unfit(`Expected 1 to ${LAYERS_MAX} layers, not ${layers.length}.`);
-  if (layers.some((layer) => !LAYER_TYPE.test(layer.mediaType) || layer.urls !== undefined))
-    throw unfit('Expected layers stored in this registry, as plain or compressed tar.');
+  const odd = layers.find((layer) => !LAYER_TYPE.test(layer.mediaType) || layer.urls !== undefined);
+  if (odd)
+    throw unfit(
+      `Expected layers stored in this registry, as plain or compressed tar; ${odd.digest} is ${nameType(odd.mediaType)}${odd.urls === undefined ? '' : ' stored elsewhere'}.`,
+    );
   if (config.size > CONFIG_BYTES_MAX) throw unfit(`Expected a config of at most ${CONFIG_BYTES_MAX} bytes.`);
   const sizeBytes = layers.reduce((sum, { size }) => sum + size, config.size);
   if (sizeBytes > IMAGE_BYTES_MAX) throw unfit(`Expected at most ${IMAGE_BYTES_MAX} bytes in all layers.`);
@@ -188,17 +198,28 @@ function readOne(mediaType: string, bytes: Uint8Array): OneImage {
 
 function readMany(mediaType: string, bytes: Uint8Array): ManyImages {
   const parsed = v.safeParse(Index, parseJson(bytes));
-  if (!parsed.success) throw unfit('The content is not a valid image index.');
+  if (!parsed.success)
+    throw unfit(`The content is not a valid image index of at most ${MEMBERS_MAX} entries. ${INDEX_HINT}`);
   requireOwnType(parsed.output, mediaType);
-  if (parsed.output.artifactType !== undefined) throw unfit('The index lists something other than images.');
+  if (parsed.output.artifactType !== undefined)
+    throw unfit(
+      `The index is of ${nameType(parsed.output.artifactType)} and lists something other than images. ${INDEX_HINT}`,
+    );
   const members = parsed.output.manifests.flatMap(({ platform, ...member }) => {
-    if (platform === undefined) throw unfit('Expected a platform for each image of the index.');
+    if (platform === undefined)
+      throw unfit(
+        `The index lists ${member.digest} without a platform. Expected one for each image. ${INDEX_HINT}`,
+      );
     return isAttestation(platform) ? [] : [{ ...describe(member), platform: nameOf(platform) }];
   });
   if (members.length === 0 || members.length > PLATFORMS_MAX)
-    throw unfit(`Expected images for 1 to ${PLATFORMS_MAX} platforms, not ${members.length}.`);
-  if (new Set(members.map(({ platform }) => platform)).size < members.length)
-    throw unfit('Expected one image for each platform.');
+    throw unfit(
+      `Expected an index of images for 1 to ${PLATFORMS_MAX} platforms. Found images: ${members.length}, attestations: ${parsed.output.manifests.length - members.length}. ${INDEX_HINT}`,
+    );
+  const platforms = members.map(({ platform }) => platform);
+  const twice = platforms.find((platform, index) => platforms.indexOf(platform) < index);
+  if (twice !== undefined)
+    throw unfit(`The index lists several images for ${twice}. Expected one for each platform. ${INDEX_HINT}`);
   return { kind: 'index', members };
 }
 
@@ -221,9 +242,21 @@ const nameOf = ({ os, architecture, variant }: { os: string; architecture: strin
 const isSamePlatform = (found: string, stated: string): boolean =>
   found === stated || stated.startsWith(`${found}/`);
 
+/** For who built an index and meant one image. */
+const INDEX_HINT =
+  'Register the digest of one of its images instead, or build again with docker buildx build --provenance=false --sbom=false.';
+
+/** Publishers write these; only what looks as it should is repeated. */
+const nameType = (mediaType: string): string =>
+  /^[a-z]+\/[\w.+-]{1,100}$/.test(mediaType) ? mediaType : 'an unknown type';
+const nameWord = (word: string): string => (v.is(Word, word) ? word : 'an unknown system');
+
 const because =
   (code: 'artifact.unfit' | 'artifact.mismatched') =>
   (detail: string): Refusal =>
     refuse(code, { detail });
 const unfit = because('artifact.unfit');
 const mismatched = because('artifact.mismatched');
+
+export const mismatchedConfig = (): Refusal =>
+  mismatched('The size of the image config differs from the size in the manifest.');

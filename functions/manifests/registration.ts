@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';
 import { event } from '../platform/events.ts';
 import { AppSlug } from '../platform/name.ts';
-import { type App, VERSIONS_MAX } from '../catalog/app.ts';
+import { type App, type AppFace, isDraftOnly, VERSIONS_MAX } from '../catalog/app.ts';
 import { STATUSES } from '../promotion/status.ts';
 import type { Manifest } from './manifest.ts';
 import { Digest } from '../platform/name.ts';
@@ -106,7 +106,7 @@ export function requireRegistrable(
   if (obstacle) throw refuse(obstacle.code, { detail: obstacle.detail });
 }
 
-/** A new version in draft, or a draft replaced; what is said of the app itself follows the manifest that came last. */
+/** A new version in draft, or a draft replaced. */
 export function planRegistration(
   manifest: Manifest,
   digest: string,
@@ -116,7 +116,8 @@ export function planRegistration(
 ): Registration {
   requireRegistrable(manifest, registered, owner);
   const at = now.toISOString();
-  const app = planApp(manifest, registered.app, owner, at);
+  const face = faceOf(manifest);
+  const app = planApp(manifest, face, registered.app, owner, at);
   const { version, internal_testing, release_notes, artifacts } = manifest.version;
   return {
     app,
@@ -126,6 +127,7 @@ export function planRegistration(
       status: 'draft',
       internal: internal_testing,
       ...(app.owner && { owner: app.owner }),
+      face,
       artifacts: artifacts.map(({ name, artifact_kind, variant, repository, digest: bound }) => ({
         name,
         artifact_kind,
@@ -142,15 +144,8 @@ export function planRegistration(
   };
 }
 
-function planApp(
-  { app, version }: Manifest,
-  before: App | undefined,
-  claim: Owner | undefined,
-  at: string,
-): App {
-  const owner = before ? before.owner : claim;
+function faceOf({ app }: Manifest): AppFace {
   return {
-    slug: app.slug,
     display_name: app.display_name,
     description: app.description,
     category: app.category,
@@ -160,11 +155,28 @@ function planApp(
     operating_modes: app.supported_modes.operating_modes,
     control_plane_scopes: app.supported_modes.control_plane_scopes,
     ui_kind: app.ui_kind,
+  };
+}
+
+/** An app that others see does not show them that there is a draft. */
+function planApp(
+  { app, version }: Manifest,
+  face: AppFace,
+  before: App | undefined,
+  claim: Owner | undefined,
+  at: string,
+): App {
+  const versions = {
+    ...before?.versions,
+    [version.version]: { status: 'draft', internal: version.internal_testing } as const,
+  };
+  if (before && !isDraftOnly(before)) return { ...before, versions, revision: before.revision + 1 };
+  const owner = before ? before.owner : claim;
+  return {
+    slug: app.slug,
+    ...face,
     ...(owner && { owner }),
-    versions: {
-      ...before?.versions,
-      [version.version]: { status: 'draft', internal: version.internal_testing },
-    },
+    versions,
     revision: (before?.revision ?? 0) + 1,
     created_at: before?.created_at ?? at,
     updated_at: at,

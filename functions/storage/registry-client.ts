@@ -41,7 +41,10 @@ export const isDigest = (text: string): boolean => v.is(Digest, text);
 export interface RegistryReader {
   /** Nothing where there is no such thing; what it says it is, and its bytes, which have the digest. */
   manifest(digest: string): Promise<Attachment | undefined>;
-  blob(digest: string, bytesMax: number): Promise<Uint8Array | undefined>;
+  /** Whoever pushed it may have called a long blob short. */
+  blob(digest: string, bytesMax: number): Promise<Uint8Array | 'too_long' | undefined>;
+  /** Whether the repository has a layer or a config with this digest, of which nothing is read. */
+  hasBlob(digest: string): Promise<boolean>;
   /** What says of itself that it belongs to the manifest. */
   referrers(digest: string): Promise<Referrer[]>;
 }
@@ -53,13 +56,23 @@ export async function readRepository(repository: string): Promise<RegistryReader
   const base = `/v2/${repository}`;
 
   async function manifest(digest: string): Promise<Attachment | undefined> {
-    const answer = await get(line, `${base}/manifests/${digest}`, MANIFEST_BYTES_MAX);
-    return answer && { mediaType: mediaTypeOf(answer), bytes: requireDigest(answer.bytes, digest) };
+    const answer = await fetchWhole(line, `${base}/manifests/${digest}`, MANIFEST_BYTES_MAX);
+    // Distribution 2 fails at a digest that is of a blob and not of a manifest, for which ECR has a 404.
+    if (answer.status === 500 && (await hasBlob(digest))) return undefined;
+    const found = unlessAbsent(answer);
+    return found && { mediaType: mediaTypeOf(found), bytes: requireDigest(found.bytes, digest) };
   }
 
-  async function blob(digest: string, bytesMax: number): Promise<Uint8Array | undefined> {
-    const answer = await get(line, `${base}/blobs/${digest}`, bytesMax);
-    return answer && requireDigest(answer.bytes, digest);
+  async function blob(digest: string, bytesMax: number): Promise<Uint8Array | 'too_long' | undefined> {
+    const answer = unlessAbsent(await fetchBounded(line, `${base}/blobs/${digest}`, bytesMax));
+    if (!answer || answer.bytes === 'too_long') return answer && 'too_long';
+    return requireDigest(answer.bytes, digest);
+  }
+
+  /** Not by HEAD, which takes a permission of its own at ECR. A redirection leads to a blob too. */
+  async function hasBlob(digest: string): Promise<boolean> {
+    const { status } = await fetchBounded(line, `${base}/blobs/${digest}`, 0);
+    return status === 200;
   }
 
   /** Distribution 1.1, “Listing Referrers”: a page at a time. */
@@ -67,7 +80,7 @@ export async function readRepository(repository: string): Promise<RegistryReader
     const found: Referrer[] = [];
     let path: string | undefined = `${base}/referrers/${digest}`;
     for (let page = 1; path !== undefined && page <= PAGES_MAX; page += 1) {
-      const answer: Answer | undefined = await get(line, path, INDEX_BYTES_MAX);
+      const answer: Answer | undefined = unlessAbsent(await fetchWhole(line, path, INDEX_BYTES_MAX));
       if (!answer) return page === 1 ? taggedReferrers(digest) : found;
       const index = v.safeParse(Index, parseJson(answer.bytes));
       if (!index.success) throw unavailable('The list of referrers is not valid.');
@@ -83,14 +96,15 @@ export async function readRepository(repository: string): Promise<RegistryReader
    */
   async function taggedReferrers(digest: string): Promise<Referrer[]> {
     const tag = digest.replace(':', '-');
-    const answer = await get(line, `${base}/manifests/${tag}`, INDEX_BYTES_MAX);
+    // It is as long as a manifest may be, whoever made it so.
+    const answer = unlessAbsent(await fetchWhole(line, `${base}/manifests/${tag}`, MANIFEST_BYTES_MAX));
     if (!answer) return [];
     requireDigest(answer.bytes, answer.headers.get('docker-content-digest') ?? 'none');
     const index = v.safeParse(Index, parseJson(answer.bytes));
     return index.success ? index.output.manifests : [];
   }
 
-  return { manifest, blob, referrers };
+  return { manifest, blob, hasBlob, referrers };
 }
 
 /** How one call speaks to the registry. */
@@ -100,26 +114,35 @@ interface Line {
   deadline: AbortSignal;
 }
 
-interface Answer {
+interface Answer<Bytes = Uint8Array> {
   status: number;
   headers: Headers;
-  bytes: Uint8Array;
+  bytes: Bytes;
 }
 
-async function get(line: Line, path: string, bytesMax: number): Promise<Answer | undefined> {
-  const url = new URL(path, line.endpoint);
-  const answer = await fetchBounded(line, url, bytesMax);
+type BoundedAnswer = Answer<Uint8Array | 'too_long'>;
+
+/** Absence is an answer. Everything else but success is the registry's trouble or ours, and is worth another try. */
+function unlessAbsent<A extends BoundedAnswer>(answer: A): A | undefined {
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw unavailable(`The registry answered ${answer.status}.`);
   return answer;
 }
 
+/** Where no registry stores anything longer. */
+async function fetchWhole(line: Line, path: string, bytesMax: number): Promise<Answer> {
+  const { bytes, ...answer } = await fetchBounded(line, path, bytesMax);
+  if (bytes === 'too_long') throw unavailable(`The registry answered with more than ${bytesMax} bytes.`);
+  return { ...answer, bytes };
+}
+
 /** Blobs may lie elsewhere; the credential goes only where it was asked for. */
 async function fetchBounded(
-  { authorization, deadline }: Line,
-  first: URL,
+  { endpoint, authorization, deadline }: Line,
+  path: string,
   bytesMax: number,
-): Promise<Answer> {
+): Promise<BoundedAnswer> {
+  const first = new URL(path, endpoint);
   const signal = AbortSignal.any([deadline, AbortSignal.timeout(REQUEST_MS)]);
   let url = first;
   try {
@@ -156,13 +179,13 @@ function redirected(from: URL, location: string | null): URL {
   return to;
 }
 
-async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array> {
+async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array | 'too_long'> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop closes the connection: what is too long is not read on.
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw unavailable(`The registry answered with more than ${bytesMax} bytes.`);
+    if (bytes > bytesMax) return 'too_long';
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

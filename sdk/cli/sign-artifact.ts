@@ -72,6 +72,12 @@ async function describeImage(
 ): Promise<Descriptor> {
   const found = await registry.headManifest(repository, digest);
   if (found !== undefined) return found;
+  if (await registry.hasBlob(repository, digest))
+    throw new SigningError(
+      'not_found',
+      `${digest} is a layer or a config in ${repository}, not an image.`,
+      'Name the digest that docker push printed, or that skopeo inspect shows.',
+    );
   const advice = 'Push the image first, and name the digest that the push printed.';
   throw new SigningError('not_found', `${repository} has no image ${digest}.`, advice);
 }

@@ -108,7 +108,7 @@ export function openScene(world: World) {
       owner?: Project,
       {
         version = '1.0.0',
-        status = 'draft',
+        status = 'staged',
         internal = false,
       }: Partial<VersionEntry & { version: string }> = {},
     ): Promise<App> {

@@ -14,6 +14,8 @@ import { OciClient } from '../local/registry/oci-client.ts';
 import {
   describeContent,
   digestOf,
+  DOCKER_LIST,
+  DOCKER_MANIFEST,
   OCI_INDEX,
   OCI_MANIFEST,
   onPlatform,
@@ -26,6 +28,16 @@ import {
 
 const ARTIFACTS = '/api/v1/projects/{project_id}/app-artifacts';
 const LAYER = 'a layer';
+
+const DOCKER_IMAGE = planConfig({ User: 'docker' });
+
+/** As docker pushes it. */
+const dockerImage = (): string =>
+  planManifest(DOCKER_IMAGE, {
+    mediaType: DOCKER_MANIFEST,
+    config: describeContent('application/vnd.docker.container.image.v1+json', DOCKER_IMAGE),
+    layers: [describeContent('application/vnd.docker.image.rootfs.diff.tar.gzip', LAYER)],
+  });
 
 let world: World;
 let scene: Scene;
@@ -161,6 +173,25 @@ describe('an image that was pushed', () => {
     expect((await register({ digest, app_version: '1.0.1' })).status).toBe(201);
   });
 
+  test.each([
+    [DOCKER_MANIFEST, dockerImage()],
+    [
+      DOCKER_LIST,
+      planIndex([{ ...onPlatform(dockerImage()), mediaType: DOCKER_MANIFEST }], { mediaType: DOCKER_LIST }),
+    ],
+  ])('as %s is registered as what it is, and under no other name', async (media_type, manifest) => {
+    await push(dockerImage(), [DOCKER_IMAGE, LAYER], DOCKER_MANIFEST);
+    const digest = await push(manifest, [], media_type);
+    const refused = await register({ digest, media_type: OCI_MANIFEST });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'artifact.mismatched' } });
+    expect(refused.body.detail).toContain(`The media type of the content is ${media_type}.`);
+    for (const named of [{ artifact_name: 'omitted' }, { artifact_name: 'stated', media_type }])
+      expect(await register({ digest, ...named })).toMatchObject({
+        status: 201,
+        body: { media_type, digest },
+      });
+  });
+
   test('for several platforms is registered with each of them', async () => {
     const arm = planConfig({ User: 'arm' }, { architecture: 'arm64', variant: 'v8' });
     const images = { amd64: await pushImage(), arm64: await pushImage(arm) };
@@ -195,9 +226,40 @@ describe('nothing is registered', () => {
     await expectRefused({ app_slug: scene.slug(), digest: digestOf('nothing') }, 'artifact.absent');
   });
 
+  test.each([
+    ['a layer', LAYER],
+    ['a config', planConfig({ User: 'part' })],
+  ])('that is only a part of an image: %s', async (_, part) => {
+    await pushImage(planConfig({ User: 'part' }));
+    const detail = await expectRefused({ digest: digestOf(part) }, 'artifact.unfit');
+    expect(detail).toBe(
+      'This digest is of a layer or a config in the repository, not of an image manifest. Use the digest that docker push printed, or that skopeo inspect shows.',
+    );
+    // The same bytes in another repository are none of this one.
+    const elsewhere = scene.slug();
+    await publish(elsewhere);
+    await expectRefused({ app_slug: elsewhere, digest: digestOf(part) }, 'artifact.absent');
+  });
+
+  test('that is a file and was called an image, or the other way round', async () => {
+    const file = await scene.file(project, { app_slug });
+    const { app_version, artifact_name, digest } = file;
+    const detail = await expectRefused({ app_version, artifact_name, digest }, 'artifact.absent');
+    expect(detail).toContain('A file is registered with the artifact_kind blob.');
+    const image = await pushImage(planConfig({ User: 'kind' }));
+    const asFile = { artifact_kind: 'blob', digest: image };
+    expect(await expectRefused({ ...asFile, artifact_name: 'elsewhere' }, 'artifact.absent')).toContain(
+      'An image is registered with the artifact_kind oci.',
+    );
+    const beside = await expectRefused({ ...asFile, artifact_name, app_version }, 'artifact.mismatched');
+    expect(beside).toBe(`The stored file has the digest ${digest}.`);
+  });
+
   test('that is something else than was said', async () => {
     const digest = await pushImage(planConfig({ User: 'else' }));
-    await expectRefused({ digest, media_type: OCI_INDEX }, 'artifact.mismatched');
+    expect(await expectRefused({ digest, media_type: OCI_INDEX }, 'artifact.mismatched')).toBe(
+      `The media type of the content is ${OCI_MANIFEST}. Omit media_type from the request, or send this one.`,
+    );
     await expectRefused({ digest, repository: `${repository}-2` }, 'artifact.foreign_source');
     const uri = `oci://${repository}@${digestOf('x')}`;
     await expectRefused({ digest, source_uri: uri }, 'artifact.foreign_source');

@@ -284,18 +284,35 @@ describe('an app', () => {
   });
 
   test('is offered with its internal versions in its publisher’s organisation only', () => {
-    expect(Object.keys(offerTo(app, 'publisher')?.versions ?? {})).toEqual(['1.0.0', '2.0.0']);
-    expect(Object.keys(offerTo(app, 'others')?.versions ?? {})).toEqual(['1.0.0']);
+    const versionsFor = (place: { org_id: string; project_id?: string }) =>
+      Object.keys(offerTo(app, place)?.versions ?? {});
+    expect(versionsFor({ org_id: 'publisher', project_id: 'sibling' })).toEqual(['1.0.0', '2.0.0']);
+    expect(versionsFor({ org_id: 'others', project_id: 'another' })).toEqual(['1.0.0']);
+    expect(versionsFor({ org_id: 'others' })).toEqual(['1.0.0']);
+  });
+
+  const drafted = { ...app, versions: { '3.0.0': { status: 'draft', internal: false } as const } };
+  test.each<[{ org_id: string; project_id?: string }, boolean]>([
+    [owner, true],
+    [{ org_id: 'publisher' }, true],
+    [{ org_id: 'publisher', project_id: 'sibling' }, false],
+    [{ org_id: 'others', project_id: 'theirs' }, false],
+    [{ org_id: 'others' }, false],
+  ])('with nothing but a draft is offered to %o: %s', (place, isOffered) => {
+    expect(offerTo(drafted, place) !== undefined).toBe(isOffered);
+    const both = { ...drafted, versions: { ...app.versions, ...drafted.versions } };
+    expect(Object.keys(offerTo(both, place)?.versions ?? {}).includes('3.0.0')).toBe(isOffered);
+    expect(offerTo({ ...drafted, owner: undefined }, place), 'one of the platform’s own').toBeUndefined();
   });
 
   test('of which others may see no version is not offered to them', () => {
     const internal = { ...app, versions: { '2.0.0': { status: 'active', internal: true } as const } };
-    expect(offerTo(internal, 'others')).toBeUndefined();
+    expect(offerTo(internal, { org_id: 'others' })).toBeUndefined();
     expect(
-      offerTo({ ...internal, owner: undefined }, 'others'),
+      offerTo({ ...internal, owner: undefined }, { org_id: 'others' }),
       'nor one of the platform’s own',
     ).toBeUndefined();
-    expect(offerTo(internal, 'publisher')).toBeDefined();
-    expect(offerTo(undefined, 'publisher')).toBeUndefined();
+    expect(offerTo(internal, { org_id: 'publisher' })).toBeDefined();
+    expect(offerTo(undefined, { org_id: 'publisher' })).toBeUndefined();
   });
 });

@@ -205,11 +205,18 @@ describe('a project', () => {
     expect(viewProjectApp(app, PROJECT, { own: ENABLED })).toBeUndefined();
   });
 
-  test('is shown what can be launched, or what cannot, or both', () => {
-    const [launchable, other] = [{ own: ENABLED }, { own: DISABLED }];
-    expect(viewProjectApp(planApp(), PROJECT, launchable, true)).toBeDefined();
-    expect(viewProjectApp(planApp(), PROJECT, launchable, false)).toBeUndefined();
-    expect(viewProjectApp(planApp(), PROJECT, other, true)).toBeUndefined();
-    expect(viewProjectApp(planApp(), PROJECT, other, false)).toBeDefined();
+  test.each(['launchable', 'entitled'])('is shown what is %s, or what is not, or both', (name) => {
+    const [yes, no] = [{ own: ENABLED }, { own: DISABLED }];
+    const isShown = (says: typeof yes, wanted: boolean) =>
+      viewProjectApp(planApp(), PROJECT, says, { [name]: wanted }) !== undefined;
+    expect([isShown(yes, true), isShown(yes, false)]).toEqual([true, false]);
+    expect([isShown(no, true), isShown(no, false)]).toEqual([false, true]);
+  });
+
+  test('is shown what it is entitled to and cannot launch', () => {
+    const app = planApp({ versions: { '1.0.0': { status: 'staged', internal: false } } });
+    const asked = { entitled: true, launchable: false };
+    expect(viewProjectApp(app, PROJECT, { own: ENABLED }, asked)).toBeDefined();
+    expect(viewProjectApp(app, PROJECT, { own: ENABLED }, { ...asked, launchable: true })).toBeUndefined();
   });
 });

@@ -69,6 +69,11 @@ export async function releaseVersion(wanted: Wanted = {}): Promise<Version> {
   return release.version;
 }
 
+/** A draft that was registered by a call, staged without its gates. */
+export async function stageVersion(app_slug: string, version: string): Promise<void> {
+  await make(await findRelease({ app_slug, version }), { to: 'staged' });
+}
+
 async function make(release: Release, move: VersionMove): Promise<Release> {
   const now = new Date();
   const promotion = promotionFor(release, move, now);

@@ -4,6 +4,7 @@ import type { Project } from '../../functions/identity/project.ts';
 import type { Person } from '../api/scene.ts';
 import { type Body, type ManifestWorld, openManifestWorld } from '../manifests/manifest-world.ts';
 import { sampleManifest } from '../manifests/sample-manifest.ts';
+import { stageVersion } from './released.ts';
 
 const REGISTER = 'POST /api/v1/admin/apps/manifests';
 const LIST = 'GET /api/v1/apps/catalog/{app_slug}/versions';
@@ -21,13 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Registers an app's versions, those ending in `!` for internal testing; answers with its slug. */
+/** An app's versions, staged, those ending in `!` for internal testing; answers with its slug. */
 async function newApp(owner: Project | undefined, versions: string[]): Promise<string> {
   const { app, version: sample } = sampleManifest();
   for (const each of versions) {
     const version = { ...sample, version: each.replace('!', ''), internal_testing: each.endsWith('!') };
     const query = owner && { project_id: owner.id };
     await world.done(world.ask(REGISTER, admin, { body: { app, version }, ...(query && { query }) }));
+    await stageVersion(String(app['slug']), version.version);
   }
   return String(app['slug']);
 }
@@ -132,7 +134,7 @@ describe('a version', () => {
     );
     expect(found).toMatchObject({
       version: '24.05.0',
-      status: 'draft',
+      status: 'staged',
       manifest: { schema_version: 1, app: { slug }, version: { version: '24.05.0' } },
     });
     const other = await world.done(world.ask(ONE, anybody, { params: { app_slug: slug, version: '24.5' } }));
@@ -153,7 +155,7 @@ describe('a version', () => {
     const made = await world.ask(REGISTER, admin, { body: { app, version } });
     const path = String(made.headers['location']).split('/');
     const params = { app_slug: String(path.at(-3)), version: decodeURIComponent(String(path.at(-1))) };
-    expect((await world.ask(ONE, anybody, { params })).body).toMatchObject({ version: '1.0.0+build.7' });
+    expect((await world.ask(ONE, admin, { params })).body).toMatchObject({ version: '1.0.0+build.7' });
   });
 });
 
@@ -173,7 +175,7 @@ describe('the difference between two versions', () => {
     }
     const between = (from: string, to: string) =>
       world.done(
-        world.ask(DIFF, anybody, {
+        world.ask(DIFF, admin, {
           params: { app_slug: String(app['slug']), version: from, other_version: to },
         }),
       );

@@ -161,6 +161,19 @@ describe('an index', () => {
     expect(read(OCI_INDEX, text)).toBe(code);
   });
 
+  test.each([
+    ['for nothing that runs', planIndex([attestation]), 'Found images: 0, attestations: 1.'],
+    ['for eleven platforms', planIndex([...many(11), attestation]), 'Found images: 11, attestations: 1.'],
+    ['with two for one platform', planIndex([arm, arm]), 'several images for linux/arm64/v8'],
+    ['without platforms', planIndex([describeContent(OCI_MANIFEST, image)]), digestOf(image)],
+    ['of charts', planIndex([], { artifactType: 'application/x.chart' }), 'application/x.chart'],
+    ['of something', planIndex([], { artifactType: '<script>' }), 'an unknown type'],
+  ])('%s is refused with what was found, and what to do', (_, text, found) => {
+    const told = () => readManifest({ mediaType: OCI_INDEX, bytes: Buffer.from(text) });
+    expect(told).toThrow(found);
+    expect(told).toThrow('Register the digest of one of its images instead');
+  });
+
   test('describes each image as it is, and images only', () => {
     const member = (mediaType: string, text: string, more: object = {}) =>
       outcome(() =>

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import { type DockerCli, dockerCli, importBusybox } from '../local/engines/container-image.ts';
 import { digestOf, MANIFEST_TYPE, OciClient } from '../local/registry/oci-client.ts';
+import { until } from '../until.ts';
 import { call, createPlace, done, type Place } from './people.ts';
 import { findShownSecrets } from './planted-secrets.ts';
 
@@ -85,6 +87,32 @@ const logIn = ({ username, password, registry_host }: Credential): Promise<strin
   docker('login', '--username', username, '--password', password, registry_host);
 
 const DENIED = /denied|403/;
+const DOCKER_TYPE = 'application/vnd.docker.distribution.manifest.v2+json';
+
+const chain = createDevelopmentChain({ organisation: 'Pushed' });
+
+async function trustSigner(): Promise<void> {
+  const policy = {
+    repository_pattern: credential.repository,
+    roots: [chain.rootPem],
+    identities: ['O=Pushed'],
+  };
+  await done('PUT', '/api/v1/admin/artifacts/trust-policies/pushed', { as: 'admin', body: policy });
+}
+
+/** With the command people have, which takes the password from its standard input. */
+async function sign(digest: string): Promise<void> {
+  const { registry_host, repository, username, password } = credential;
+  const [key, certificates] = [joinPath(scratch, 'key.pem'), joinPath(scratch, 'chain.pem')];
+  writeFileSync(key, chain.keyPem);
+  writeFileSync(certificates, chain.chainPem);
+  const image = `${registry_host}/${repository}@${digest}`;
+  const keys = ['--key', key, '--chain', certificates];
+  const login = ['--registry-user', username, '--registry-password-stdin'];
+  const signing = run('npx', ['gpuaas', 'artifact', 'sign', image, ...keys, ...login]);
+  signing.child.stdin?.end(password);
+  await signing;
+}
 
 beforeAll(async () => {
   if (docker_host === null) throw new Error('The platform has no Docker engine here.');
@@ -96,7 +124,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const image of [LOCAL, credential.image, sibling.image, `${credential.image}-docker`])
+  const tagged = ['', '-docker', '-docker-signed'].map((end) => `${credential.image}${end}`);
+  for (const image of [LOCAL, sibling.image, ...tagged])
     await docker('rmi', '--force', image).catch(() => undefined);
   rmSync(scratch, { recursive: true, force: true });
 });
@@ -127,6 +156,45 @@ describe('the credential of a publish intent', () => {
       expect(await done('GET', `${artifacts()}/${id}`, { as: 'admin' })).toMatchObject({ id, digest });
     },
   );
+
+  test('lets an image of docker’s be registered as what it is, signed, verified and promoted', async () => {
+    const image = `${credential.image}-docker-signed`;
+    const digest = await pushWithDocker(image, credential);
+    const named = { app_slug: 'pushed', app_version: '1.0.0', artifact_name: 'signed', digest };
+    const register = (change: object) =>
+      call('POST', artifacts(), { as: 'admin', body: { ...named, ...change } });
+
+    const refused = await register({ media_type: MANIFEST_TYPE });
+    expect([refused.status, refused.body['code']]).toEqual([422, 'artifact.mismatched']);
+    expect(refused.body['detail']).toBe(
+      `The media type of the content is ${DOCKER_TYPE}. Omit media_type from the request, or send this one.`,
+    );
+    // What docker images shows is the digest of the config.
+    const config = await docker('inspect', '--format', '{{.Id}}', image);
+    const ofConfig = await register({ digest: config.trim() });
+    expect([ofConfig.status, ofConfig.body['code']]).toEqual([422, 'artifact.unfit']);
+    expect(ofConfig.body['detail']).toContain('a layer or a config');
+    await expect(sign(config.trim())).rejects.toThrow('is a layer or a config');
+
+    await trustSigner();
+    await sign(digest);
+    const { id } = await done<{ id: string }>('POST', artifacts(), { as: 'admin', body: named });
+    const path = `${artifacts()}/${id}`;
+    expect(await done('POST', `${path}/verify`, { as: 'admin' })).toMatchObject({
+      media_type: DOCKER_TYPE,
+      trust_state: 'verified',
+    });
+    const body = { target: 'active', reason: 'It was tried.' };
+    await done('POST', `${path}/promote`, { as: 'admin', body });
+    await until(async () => {
+      const { status, error } = await done<{ status: string; error?: object }>('GET', `${path}/promotion`, {
+        as: 'admin',
+      });
+      if (status === 'failed') throw new Error(JSON.stringify(error));
+      return status === 'succeeded';
+    }, 'the image to be active');
+    expect(await done('GET', path, { as: 'admin' })).toMatchObject({ lifecycle_state: 'active' });
+  }, 120_000);
 
   test('lets its holder read the manifests there, but no layer, and nothing in another repository', async () => {
     const content = 'a layer to read';

@@ -1,6 +1,4 @@
 import { digestManifest } from '../../functions/manifests/digest-manifest.ts';
-import { planRegistration } from '../../functions/manifests/registration.ts';
-import { saveRegistration } from '../../functions/manifests/registration-store.ts';
 import { requireManifest } from '../../functions/manifests/sent-manifest.ts';
 import { planSubmission, type Submission } from '../../functions/manifests/submission.ts';
 import { insertSubmission } from '../../functions/manifests/submission-store.ts';
@@ -19,6 +17,7 @@ import {
 } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import type { Call } from '../api/world.ts';
+import { releaseVersion } from '../catalog/released.ts';
 import { onBackend, sampleManifest } from './sample-manifest.ts';
 
 const ADMIN_SUBMISSION = '/api/v1/admin/apps/submissions/{submission_id}';
@@ -33,14 +32,8 @@ async function submission(of: Project): Promise<Submission> {
   return planned;
 }
 
-/** A version in the catalogue, of the platform, with its manifest. */
-async function registered(): Promise<Version> {
-  const manifest = requireManifest(sampleManifest());
-  const by = { actor: 'user:somebody' };
-  const planned = planRegistration(manifest, digestManifest(manifest), {}, by, new Date());
-  await commit(saveRegistration({}, planned, manifest));
-  return planned.version;
-}
+/** A version in the catalogue, of the platform, that everybody sees. */
+const registered = (): Promise<Version> => releaseVersion({ status: 'staged' });
 
 const subjectOf = ({ app, version }: ReturnType<typeof sampleManifest>): string =>
   subjectOfVersion(String(app['slug']), String(version['version']));

@@ -51,6 +51,20 @@ export const catalog: Mutant[] = [
     noticedBy: ['test/catalog/entitlement.test.ts'],
   },
   {
+    what: 'drafts of an app are shown to everybody',
+    file: 'functions/catalog/app.ts',
+    from: "(status !== 'draft' && !internal)",
+    to: '!internal',
+    noticedBy: ['test/catalog/drafts.test.ts'],
+  },
+  {
+    what: 'a cursor names a draft that its holder may not see',
+    file: 'functions/catalog/version-store.ts',
+    from: 'next && visible.at(-1)',
+    to: 'next && v.parse(Version, items.at(-1))',
+    noticedBy: ['test/catalog/drafts.test.ts'],
+  },
+  {
     what: 'of two who change an entitlement at once both believe to have done so',
     file: 'functions/catalog/entitlement-store.ts',
     from: "condition: '#app.version = :before'",

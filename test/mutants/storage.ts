@@ -16,6 +16,20 @@ export const storage: Mutant[] = [
     noticedBy: ['test/retention/garbage-collection.test.ts'],
   },
   {
+    what: 'a registry that fails for a moment is taken for one without the image',
+    file: 'functions/storage/registry-client.ts',
+    from: 'answer.status === 500 && (await hasBlob(digest))',
+    to: 'answer.status >= 500',
+    noticedBy: ['test/storage/hostile-registry.test.ts'],
+  },
+  {
+    what: 'a blob without end fills the memory of the function',
+    file: 'functions/storage/registry-client.ts',
+    from: "if (bytes > bytesMax) return 'too_long';",
+    to: '',
+    noticedBy: ['test/storage/hostile-registry.test.ts'],
+  },
+  {
     what: 'an error of the object store without end fills the memory of the function',
     file: 'functions/storage/object-client.ts',
     from: 'if (!isFile) answer.body = bounded(answer.body);',

@@ -12,8 +12,10 @@ import { openWorld, type World } from '../api/world.ts';
 import {
   describeContent,
   digestOf,
+  OCI_CONFIG,
   OCI_INDEX,
   OCI_MANIFEST,
+  onPlatform,
   planConfig,
   planIndex,
   planManifest,
@@ -73,6 +75,8 @@ beforeAll(async () => {
     },
   });
   ({ project, admin } = await openScene(world).place());
+  // Fetches the issuer's keys, while time still passes as usual.
+  await world.call('GET /api/v1/apps/catalog', { token: admin.token });
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / haste));
 });
@@ -225,6 +229,111 @@ describe('a registry that', () => {
   });
 });
 
+// Which refusal belongs to which answer: what the caller did wrong is told as that, and once and for all.
+
+const byPath =
+  (behaviours: Record<string, Behaviour>): Behaviour =>
+  (request, response) => {
+    const [, behaviour = answer(404)] =
+      Object.entries(behaviours).find(([part]) => request.url?.includes(part)) ?? [];
+    behaviour(request, response);
+  };
+
+const LONG_CONFIG = planConfig({ User: 'long', Labels: { long: 'x'.repeat(2 * MIB) } });
+/** Whoever pushed it says that its config is short. */
+const UNDERSTATED = planManifest(CONFIG, {
+  config: { mediaType: OCI_CONFIG, digest: digestOf(LONG_CONFIG), size: CONFIG.length },
+});
+const INDEX_OF_LAYER = planIndex([onPlatform('a layer')]);
+const LAYER_DIGEST = digestOf('a layer');
+
+const DECIDED: [string, Behaviour, string, string, string][] = [
+  ['has neither manifest nor blob', answer(404), DIGEST, 'artifact.absent', 'Push the image first.'],
+  [
+    'has it as a blob, and no such manifest, as ECR says it',
+    byPath({ '/blobs/': answer(200, 'a layer') }),
+    DIGEST,
+    'artifact.unfit',
+    'a layer or a config',
+  ],
+  [
+    'has it as a blob, and fails at such a manifest, as distribution says it',
+    byPath({ '/manifests/': answer(500), '/blobs/': answer(200, 'a layer') }),
+    DIGEST,
+    'artifact.unfit',
+    'a layer or a config',
+  ],
+  [
+    'has it as a blob that lies elsewhere',
+    byPath({
+      '/blobs/': (request, response) =>
+        answer(307, '', { location: `${urlOf(elsewhere)}/blob` })(request, response),
+    }),
+    DIGEST,
+    'artifact.unfit',
+    'a layer or a config',
+  ],
+  [
+    'does not let us look for the blob',
+    byPath({ '/blobs/': answer(403) }),
+    DIGEST,
+    'artifact.absent',
+    'Push the image first.',
+  ],
+  [
+    'has a config longer than its manifest says',
+    byPath({ '/manifests/': manifest(UNDERSTATED), '/blobs/': answer(200, LONG_CONFIG) }),
+    digestOf(UNDERSTATED),
+    'artifact.mismatched',
+    'The size of the image config',
+  ],
+  [
+    'has an index of layers',
+    byPath({
+      [`/manifests/${digestOf(INDEX_OF_LAYER)}`]: manifest(INDEX_OF_LAYER, { 'content-type': OCI_INDEX }),
+      '/manifests/': answer(500),
+      [`/blobs/${LAYER_DIGEST}`]: answer(200, 'a layer'),
+    }),
+    digestOf(INDEX_OF_LAYER),
+    'artifact.absent',
+    'The image for linux/amd64 is not in the registry.',
+  ],
+  [
+    'has something that is no image',
+    byPath({ '/manifests/': manifest('{}', { 'content-type': 'application/vnd.example.thing+json' }) }),
+    digestOf('{}'),
+    'artifact.unfit',
+    'application/vnd.example.thing+json',
+  ],
+  ['fails at both', answer(500), DIGEST, 'registry.unavailable', 'answered 500'],
+  [
+    'fails, and has no such blob',
+    byPath({ '/manifests/': answer(500) }),
+    DIGEST,
+    'registry.unavailable',
+    'answered 500',
+  ],
+  [
+    'is away for a moment, although the blob is there',
+    byPath({ '/manifests/': answer(503), '/blobs/': answer(200, 'a layer') }),
+    DIGEST,
+    'registry.unavailable',
+    'answered 503',
+  ],
+];
+
+describe('what a registry decided is told as it is, when it', () => {
+  test.each(DECIDED)('%s', async (_, behaviour, digest, code, detail) => {
+    behave = behaviour;
+    answerElsewhere = answer(200, 'a layer');
+    const { status, body } = await register(digest);
+    const isOurs = code === 'registry.unavailable';
+    expect(body).toMatchObject({ code, retryable: isOurs, detail: expect.stringContaining(detail) });
+    expect(status).toBe(isOurs ? 503 : 422);
+    expect(await world.items('ARTIFACT#')).toEqual([]);
+  });
+});
+
 describe('a blob that lies elsewhere', () => {
   test('is fetched there, and the credential stays here', async () => {
     const seen: (string | undefined)[] = [];
@@ -249,6 +358,14 @@ describe('a blob that lies elsewhere', () => {
       'Basic',
     ]);
   });
+});
+
+const SIGNATURE = 'application/vnd.cncf.notary.signature';
+const ENVELOPE = 'x'.repeat(2 * MIB);
+const ENVELOPE_MANIFEST = planManifest(CONFIG, {
+  artifactType: SIGNATURE,
+  subject: describeContent(OCI_MANIFEST, IMAGE),
+  layers: [{ mediaType: 'application/jose+json', digest: digestOf(ENVELOPE), size: 100 }],
 });
 
 describe('the list of what is attached', () => {
@@ -289,6 +406,31 @@ describe('the list of what is attached', () => {
   ])('that %s is to be asked for again', async (_, behaviour) => {
     behave = listing(behaviour);
     await expect(evidence()).rejects.toMatchObject({ code: 'registry.unavailable' });
+  });
+
+  test.each<[string, string, Behaviour]>([
+    ['names a layer as a signature', digestOf('a layer'), answer(500)],
+    ['names what is gone', digestOf('gone'), answer(404)],
+    ['names an envelope longer than it says', digestOf(ENVELOPE_MANIFEST), manifest(ENVELOPE_MANIFEST)],
+  ])('that %s tells of no signature', async (_, digest, behaviour) => {
+    const referrer = { ...describeContent(OCI_MANIFEST, ''), digest, artifactType: SIGNATURE };
+    behave = listing(
+      byPath({
+        '/referrers/': answer(200, planIndex([referrer])),
+        '/manifests/': behaviour,
+        [`/blobs/${digestOf('a layer')}`]: answer(200, 'a layer'),
+        [`/blobs/${digestOf(ENVELOPE)}`]: answer(200, ENVELOPE),
+      }),
+    );
+    expect(await evidence()).toEqual({ signatures: [], provenances: [] });
+  });
+
+  test('may be as long as a manifest where a client keeps it', async () => {
+    const long = planIndex([{ ...describeContent(OCI_MANIFEST, ''), artifactType: 'x'.repeat(3 * MIB) }]);
+    behave = listing(
+      byPath({ '/manifests/': answer(200, long, { 'docker-content-digest': digestOf(long) }) }),
+    );
+    expect(await evidence()).toEqual({ signatures: [], provenances: [] });
   });
 
   test('may have pages, of which each is asked for, and none elsewhere', async () => {
