@@ -139,7 +139,7 @@ export function readConfig(
 ): PlatformImage {
   if (bytes.length !== image.config.size)
     throw mismatched('The size of the image config differs from the size in the manifest.');
-  const parsed = v.safeParse(Config, parseJson(bytes));
+  const parsed = v.safeParse(Config, parseJson(bytes), { abortEarly: true });
   if (!parsed.success) throw unfit('The image config cannot be read.');
   const { os, architecture, variant, config } = parsed.output;
   if (os !== 'linux') throw unfit('Expected an image for linux.');
@@ -170,7 +170,7 @@ function requireHarmless(variables: string[]): void {
 }
 
 function readOne(mediaType: string, bytes: Uint8Array): OneImage {
-  const parsed = v.safeParse(Manifest, parseJson(bytes));
+  const parsed = v.safeParse(Manifest, parseJson(bytes), { abortEarly: true });
   if (!parsed.success) throw unfit('The content is not a valid image manifest.');
   const { config, layers, artifactType } = parsed.output;
   requireOwnType(parsed.output, mediaType);
@@ -187,7 +187,7 @@ function readOne(mediaType: string, bytes: Uint8Array): OneImage {
 }
 
 function readMany(mediaType: string, bytes: Uint8Array): ManyImages {
-  const parsed = v.safeParse(Index, parseJson(bytes));
+  const parsed = v.safeParse(Index, parseJson(bytes), { abortEarly: true });
   if (!parsed.success) throw unfit('The content is not a valid image index.');
   requireOwnType(parsed.output, mediaType);
   if (parsed.output.artifactType !== undefined) throw unfit('The index lists something other than images.');

@@ -147,7 +147,11 @@ function checkObject(
   const at = `/version/${member}`;
   const { type } = schema;
   return [
-    ...checkSchema(schema, steps).map(({ pointer, ...fault }) => ({ pointer: at + pointer, ...fault })),
+    // Of several schemas, the one in which the steps ran out is told.
+    ...(steps.areUsedUp ? [] : checkSchema(schema, steps)).map(({ pointer, ...fault }) => ({
+      pointer: at + pointer,
+      ...fault,
+    })),
     ...faultIf(type !== undefined && type !== 'object', `${at}/type`, 'Expected object.'),
   ];
 }

@@ -89,6 +89,7 @@ export function matchPattern(
     current = [];
     for (const { ranges, next } of waiting) {
       steps += ranges.length;
+      if (steps > stepsMax) return { matches: undefined, steps };
       if (ranges.some(([from, to]) => from <= character && character <= to)) current.push(next);
     }
     if (steps > stepsMax) return { matches: undefined, steps };

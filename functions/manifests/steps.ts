@@ -10,7 +10,7 @@ export const COST = {
   /** A name that is looked up. */
   member: 5,
   /** A value inside another that is written as canonical JSON. */
-  written: 30,
+  written: 20,
   fault: 50,
   /** A pattern that is compiled, and each of its states. */
   pattern: 500,
@@ -31,8 +31,13 @@ export class Steps {
     return Math.max(0, this.max - this.taken);
   }
 
+  /** A check ended early, and said so. */
+  get areUsedUp(): boolean {
+    return this.taken > this.max;
+  }
+
   take(count: number): void {
     this.taken += count;
-    if (this.taken > this.max) throw new TooManySteps();
+    if (this.areUsedUp) throw new TooManySteps();
   }
 }

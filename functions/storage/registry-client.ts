@@ -64,14 +64,14 @@ export async function readRepository(repository: string): Promise<RegistryReader
 
   /** Distribution 1.1, “Listing Referrers”: a page at a time. */
   async function referrers(digest: string): Promise<Referrer[]> {
-    const found: Referrer[] = [];
+    let found: Referrer[] = [];
     let path: string | undefined = `${base}/referrers/${digest}`;
     for (let page = 1; path !== undefined && page <= PAGES_MAX; page += 1) {
       const answer: Answer | undefined = await get(line, path, INDEX_BYTES_MAX);
       if (!answer) return page === 1 ? taggedReferrers(digest) : found;
-      const index = v.safeParse(Index, parseJson(answer.bytes));
+      const index = v.safeParse(Index, parseJson(answer.bytes), { abortEarly: true });
       if (!index.success) throw unavailable('The list of referrers is not valid.');
-      found.push(...index.output.manifests);
+      found = found.concat(index.output.manifests);
       path = nextPage(answer, line.endpoint);
     }
     return found;
@@ -86,7 +86,7 @@ export async function readRepository(repository: string): Promise<RegistryReader
     const answer = await get(line, `${base}/manifests/${tag}`, INDEX_BYTES_MAX);
     if (!answer) return [];
     requireDigest(answer.bytes, answer.headers.get('docker-content-digest') ?? 'none');
-    const index = v.safeParse(Index, parseJson(answer.bytes));
+    const index = v.safeParse(Index, parseJson(answer.bytes), { abortEarly: true });
     return index.success ? index.output.manifests : [];
   }
 
