@@ -178,7 +178,7 @@ const mediaTypeOf = ({ headers }: Answer): string =>
 
 /** RFC 8288: `<url>; rel="next"`; a page elsewhere would be somebody else's. */
 function nextPage({ headers }: Answer, endpoint: string): string | undefined {
-  const [, next] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '') ?? [];
+  const [, next] = /<([^<>]+)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '') ?? [];
   if (next === undefined || !URL.canParse(next, endpoint)) return undefined;
   const { origin, pathname, search } = new URL(next, endpoint);
   return origin === new URL(endpoint).origin ? `${pathname}${search}` : undefined;
