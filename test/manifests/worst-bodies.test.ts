@@ -192,8 +192,8 @@ describe('One of the worst bodies', () => {
   );
 
   it('is compared with itself at every level once', () => {
-    let [before, after]: unknown[] = [listOf(2000, (index) => index), listOf(2000, (index) => index + 1)];
-    for (let level = 0; level < 16; level++) [before, after] = [[before], [after]];
+    let [before, after]: unknown[] = [listOf(4000, (index) => index), listOf(4000, (index) => index + 1)];
+    for (let level = 0; level < 16; level++) [before, after] = [{ inner: before }, { inner: after }];
     const [one, other] = [readWith(before), readWith(after)];
     const spy = vi.spyOn(JSON, 'stringify');
     expect(diffManifests(one, other).changes.length).toBeGreaterThan(0);
