@@ -49,7 +49,7 @@ async function readAttached(
 ): Promise<{ type: string; attachment: Attachment } | undefined> {
   if (!isDigest(digest)) return undefined;
   const manifest = await registry.manifest(digest);
-  const parsed = v.safeParse(Attached, manifest && parseJson(manifest.bytes));
+  const parsed = v.safeParse(Attached, manifest && parseJson(manifest.bytes), { abortEarly: true });
   if (!parsed.success) return undefined;
   const attached = parsed.output;
   // A list may name what was made for something else.

@@ -144,7 +144,7 @@ export function readConfig(
   { digest, image, platform }: { digest: string; image: OneImage; platform?: string },
 ): PlatformImage {
   if (bytes.length !== image.config.size) throw mismatchedConfig();
-  const parsed = v.safeParse(Config, parseJson(bytes));
+  const parsed = v.safeParse(Config, parseJson(bytes), { abortEarly: true });
   if (!parsed.success) throw unfit('The image config cannot be read.');
   const { os, architecture, variant, config } = parsed.output;
   if (os !== 'linux') throw unfit(`Expected an image for linux, not for ${nameWord(os)}.`);
@@ -175,7 +175,7 @@ function requireHarmless(variables: string[]): void {
 }
 
 function readOne(mediaType: string, bytes: Uint8Array): OneImage {
-  const parsed = v.safeParse(Manifest, parseJson(bytes));
+  const parsed = v.safeParse(Manifest, parseJson(bytes), { abortEarly: true });
   if (!parsed.success) throw unfit('The content is not a valid image manifest.');
   const { config, layers, artifactType } = parsed.output;
   requireOwnType(parsed.output, mediaType);
@@ -197,7 +197,7 @@ function readOne(mediaType: string, bytes: Uint8Array): OneImage {
 }
 
 function readMany(mediaType: string, bytes: Uint8Array): ManyImages {
-  const parsed = v.safeParse(Index, parseJson(bytes));
+  const parsed = v.safeParse(Index, parseJson(bytes), { abortEarly: true });
   if (!parsed.success)
     throw unfit(`The content is not a valid image index of at most ${MEMBERS_MAX} entries. ${INDEX_HINT}`);
   requireOwnType(parsed.output, mediaType);

@@ -1,9 +1,10 @@
 // The part of JSON Schema 2020-12 app teams may use, and whether a value fits such a schema. Everything here is bounded:
-// how deep and how large a schema and a value are, and how many steps patterns may take.
+// how deep and how large a schema and a value are, and how many steps the check may take.
 
 import type { InputFault } from '../platform/errors.ts';
-import { exceededBound, pointerPart } from './manifest-bounds.ts';
+import { exceededBound, pointerPart, PROBLEMS_MAX, SCHEMA_BOUNDS } from './manifest-bounds.ts';
 import { compilePattern, matchPattern } from './pattern.ts';
+import { COST, Steps, TooManySteps } from './steps.ts';
 
 /** Of values a person can give. */
 export const SCHEMA_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean'] as const;
@@ -37,16 +38,10 @@ export interface JsonSchema {
   multipleOf?: number;
 }
 
-/** The same for schemas and for values that are held against them. */
-export const SCHEMA_BOUNDS = { depth: 20, nodes: 10_000, bytes: 64 * 1024 };
-/** Steps of patterns, for one schema with its defaults or one value. */
-export const PATTERN_STEPS_MAX = 4_000_000;
-const FAULTS_MAX = 100;
-
 export const SCHEMA_DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 type Fault = Omit<InputFault, 'pointer'>;
-type Judge = (value: unknown) => Fault | undefined;
+type Judge = (value: unknown, work: Work) => Fault | undefined;
 
 const expected = (what: string, hint?: string): Fault => ({
   detail: `Expected ${what}.`,
@@ -98,8 +93,8 @@ const KEYWORDS: Record<string, { of: readonly string[]; judge: Judge }> = {
   const: { of: SCHEMA_TYPES, judge: isAnything },
   enum: {
     of: SCHEMA_TYPES,
-    judge: (value) =>
-      Array.isArray(value) && value.length >= 1 && value.length <= 200 && isUnique(value)
+    judge: (value, work) =>
+      Array.isArray(value) && value.length >= 1 && value.length <= 200 && isUnique(value, work)
         ? undefined
         : expected('a list of 1 to 200 different values'),
   },
@@ -112,15 +107,15 @@ const KEYWORDS: Record<string, { of: readonly string[]; judge: Judge }> = {
   },
   required: {
     of: ['object'],
-    judge: (value) =>
-      Array.isArray(value) && value.every((name) => typeof name === 'string') && isUnique(value)
+    judge: (value, work) =>
+      Array.isArray(value) && value.every((name) => typeof name === 'string') && isUnique(value, work)
         ? undefined
         : expected('a list of different names'),
   },
   additionalProperties: {
     of: ['object'],
-    judge: (value) =>
-      isFlag(value) &&
+    judge: (value, work) =>
+      isFlag(value, work) &&
       expected('true or false', 'A schema for additional properties is not part of the supported subset.'),
   },
   minProperties: { of: ['object'], judge: isCount },
@@ -174,41 +169,81 @@ const LOWER_AND_UPPER: [string, string][] = [
   ['minProperties', 'maxProperties'],
 ];
 
+/** One check: what it found so far, what it may still do, and what it prepared to use for every value. */
 interface Work {
   faults: InputFault[];
-  /** Steps of patterns still allowed. */
-  steps: number;
+  /** With so many faults it ends. */
+  faultsMax: number;
+  steps: Steps;
+  /** Where it is. */
+  place: string;
+  /** By source, as several schemas may have one. */
+  patterns: Map<string, ReturnType<typeof compilePattern>>;
+  choices: Map<JsonSchema, Choices | undefined>;
 }
 
+interface Choices {
+  canonical: Set<string>;
+  /** The words for a value that is none of them. */
+  fault: Fault;
+}
+
+/** Ends a check that has found enough. */
+class EnoughFaults extends Error {}
+
 /** Everything that is wrong with a schema; pointers begin at the schema. */
-export function checkSchema(schema: unknown): InputFault[] {
-  const exceeded = exceededBound(schema, SCHEMA_BOUNDS);
-  if (exceeded) return [exceeded];
-  const work: Work = { faults: [], steps: PATTERN_STEPS_MAX };
-  checkNode(schema, '', work);
-  return work.faults.slice(0, FAULTS_MAX);
+export function checkSchema(schema: unknown, steps = new Steps()): InputFault[] {
+  return check(schema, steps, (work) => checkNode(schema, '', work));
 }
 
 /** Everything that keeps a value from fitting a schema that passed checkSchema; pointers begin at the value. */
-export function validateValue(schema: JsonSchema, value: unknown): InputFault[] {
-  const exceeded = exceededBound(value, SCHEMA_BOUNDS);
+export function validateValue(schema: JsonSchema, value: unknown, steps = new Steps()): InputFault[] {
+  return check(value, steps, (work) => checkValue(schema, value, '', work));
+}
+
+function check(sent: unknown, steps: Steps, find: (work: Work) => void): InputFault[] {
+  const exceeded = exceededBound(sent, SCHEMA_BOUNDS);
   if (exceeded) return [exceeded];
-  const work: Work = { faults: [], steps: PATTERN_STEPS_MAX };
-  checkValue(schema, value, '', work);
-  return work.faults.slice(0, FAULTS_MAX);
+  const work: Work = {
+    faults: [],
+    faultsMax: PROBLEMS_MAX,
+    steps,
+    place: '',
+    patterns: new Map(),
+    choices: new Map(),
+  };
+  try {
+    find(work);
+  } catch (error) {
+    // What was not checked has not passed.
+    if (error instanceof TooManySteps) work.faults.push({ pointer: work.place, ...TOO_MANY_STEPS });
+    else if (!(error instanceof EnoughFaults)) throw error;
+  }
+  return work.faults;
+}
+
+const TOO_MANY_STEPS: Fault = {
+  detail: 'The schema needs too many steps to check.',
+  hint: 'Simplify it: shorter patterns, fewer and shorter choices, smaller values.',
+};
+
+function report(work: Work, pointer: string, fault: Fault): void {
+  work.steps.take(COST.fault + pointer.length);
+  work.faults.push({ pointer, ...fault });
+  if (work.faults.length >= work.faultsMax) throw new EnoughFaults();
 }
 
 function checkNode(node: unknown, pointer: string, work: Work): void {
-  if (!isRecord(node)) {
-    work.faults.push({ pointer, ...expected('a schema') });
-    return;
-  }
+  work.place = pointer;
+  work.steps.take(COST.value);
+  if (!isRecord(node)) return report(work, pointer, expected('a schema'));
   const before = work.faults.length;
   const { type } = node;
-  if (type === undefined) work.faults.push({ pointer: `${pointer}/type`, ...expected('a type') });
+  if (type === undefined) report(work, `${pointer}/type`, expected('a type'));
   for (const [name, value] of Object.entries(node)) {
-    const fault = faultOfKeyword(name, value, type, pointer === '');
-    if (fault) work.faults.push({ pointer: pointer + pointerPart(name), ...fault });
+    work.steps.take(COST.value);
+    const fault = faultOfKeyword(name, value, type, pointer === '', work);
+    if (fault) report(work, pointer + pointerPart(name), fault);
   }
   if (work.faults.length > before) return descend(node, pointer, work);
   checkBounds(node, pointer, work);
@@ -218,7 +253,13 @@ function checkNode(node: unknown, pointer: string, work: Work): void {
   if (work.faults.length === before) checkOwnValues(node as unknown as JsonSchema, pointer, work);
 }
 
-function faultOfKeyword(name: string, value: unknown, type: unknown, isRoot: boolean): Fault | undefined {
+function faultOfKeyword(
+  name: string,
+  value: unknown,
+  type: unknown,
+  isRoot: boolean,
+  work: Work,
+): Fault | undefined {
   if (name === '$schema' && isRoot) return value === SCHEMA_DIALECT ? undefined : expected(SCHEMA_DIALECT);
   const keyword = Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name] : undefined;
   if (!keyword)
@@ -230,14 +271,23 @@ function faultOfKeyword(name: string, value: unknown, type: unknown, isRoot: boo
     };
   if (typeof type === 'string' && SCHEMA_TYPES.includes(type as never) && !keyword.of.includes(type))
     return { detail: `This keyword belongs to type ${keyword.of.join(' or ')}.` };
-  return keyword.judge(value);
+  return keyword.judge(value, work);
 }
 
-function faultOfPattern(value: unknown): Fault | undefined {
+function faultOfPattern(value: unknown, work: Work): Fault | undefined {
   if (typeof value !== 'string') return expected('a regular expression as text');
-  const compiled = compilePattern(value);
+  const compiled = compiledOnce(value, work);
   if ('pattern' in compiled) return undefined;
   return expected(`in a pattern ${compiled.expected}`, 'docs/manifest.md lists what a pattern may contain.');
+}
+
+function compiledOnce(source: string, work: Work): ReturnType<typeof compilePattern> {
+  const known = work.patterns.get(source);
+  if (known) return known;
+  const compiled = compilePattern(source);
+  work.steps.take(COST.pattern + ('pattern' in compiled ? COST.state * compiled.pattern.states.length : 0));
+  work.patterns.set(source, compiled);
+  return compiled;
 }
 
 function checkBounds(node: Record<string, unknown>, pointer: string, work: Work): void {
@@ -245,15 +295,17 @@ function checkBounds(node: Record<string, unknown>, pointer: string, work: Work)
     const [min, max] = [node[lower], node[upper]];
     if (typeof min !== 'number' || typeof max !== 'number') continue;
     const isEmpty = min > max || (min === max && `${lower}${upper}`.includes('exclusive'));
-    if (isEmpty) work.faults.push({ pointer: `${pointer}/${upper}`, ...expected(`more than ${lower}`) });
+    if (isEmpty) report(work, `${pointer}/${upper}`, expected(`more than ${lower}`));
   }
 }
 
 function checkRequired(node: Record<string, unknown>, pointer: string, work: Work): void {
   const properties = node['properties'] ?? {};
-  for (const [index, name] of ((node['required'] ?? []) as string[]).entries())
+  for (const [index, name] of ((node['required'] ?? []) as string[]).entries()) {
+    work.steps.take(COST.member);
     if (!Object.hasOwn(properties, name))
-      work.faults.push({ pointer: `${pointer}/required/${index}`, ...expected('the name of a property') });
+      report(work, `${pointer}/required/${index}`, expected('the name of a property'));
+  }
 }
 
 const PROPERTY_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
@@ -263,10 +315,7 @@ function descend(node: Record<string, unknown>, pointer: string, work: Work): vo
     for (const [name, inner] of Object.entries(node['properties'])) {
       const at = `${pointer}/properties${pointerPart(name)}`;
       if (!PROPERTY_NAME.test(name))
-        work.faults.push({
-          pointer: at,
-          ...expected('a name of letters, digits and _ . -, of at most 64 characters'),
-        });
+        report(work, at, expected('a name of letters, digits and _ . -, of at most 64 characters'));
       checkNode(inner, at, work);
     }
   if (isRecord(node['items'])) checkNode(node['items'], `${pointer}/items`, work);
@@ -283,36 +332,40 @@ function checkOwnValues(schema: JsonSchema, pointer: string, work: Work): void {
 
 /** Reports a wrong value inside a schema at the value itself, not at the part of it that does not match. */
 function checkOwnValue(schema: JsonSchema, value: unknown, pointer: string, work: Work): void {
-  const own: Work = { faults: [], steps: work.steps };
-  checkValue(schema, value, '', own);
-  work.steps = own.steps;
-  if (own.faults.length > 0)
-    work.faults.push({ pointer, ...expected('a value that matches the schema it belongs to') });
+  work.place = pointer;
+  const own: Work = { ...work, faults: [], faultsMax: 1 };
+  try {
+    checkValue(schema, value, '', own);
+  } catch (error) {
+    if (!(error instanceof EnoughFaults)) throw error;
+    report(work, pointer, expected('a value that matches the schema it belongs to'));
+  }
 }
 
 function checkValue(schema: JsonSchema, value: unknown, pointer: string, work: Work): void {
+  work.place = pointer;
+  work.steps.take(COST.value);
   const fault =
-    faultOfType(schema, value) ?? faultOfChoice(schema, value) ?? faultOfSize(schema, value, work);
-  if (fault) work.faults.push({ pointer, ...fault });
+    faultOfType(schema, value) ?? faultOfChoice(schema, value, work) ?? faultOfSize(schema, value, work);
+  if (fault) report(work, pointer, fault);
   if (schema.type === 'object' && isRecord(value)) checkMembers(schema, value, pointer, work);
   if (schema.type === 'array' && Array.isArray(value) && schema.items)
-    for (const [index, item] of value.entries()) {
-      if (work.faults.length >= FAULTS_MAX) return;
-      checkValue(schema.items, item, `${pointer}/${index}`, work);
-    }
+    for (const [index, item] of value.entries()) checkValue(schema.items, item, `${pointer}/${index}`, work);
 }
 
 function checkMembers(schema: JsonSchema, value: Record<string, unknown>, pointer: string, work: Work): void {
-  for (const name of schema.required ?? [])
+  for (const name of schema.required ?? []) {
+    work.steps.take(COST.member);
     if (!Object.hasOwn(value, name))
-      work.faults.push({ pointer: pointer + pointerPart(name), detail: 'This field is required.' });
+      report(work, pointer + pointerPart(name), { detail: 'This field is required.' });
+  }
   for (const [name, member] of Object.entries(value)) {
-    if (work.faults.length >= FAULTS_MAX) return;
+    work.steps.take(COST.member);
     const inner =
       schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     if (inner) checkValue(inner, member, pointer + pointerPart(name), work);
     else if (schema.additionalProperties === false)
-      work.faults.push({ pointer: pointer + pointerPart(name), detail: 'This field is not allowed.' });
+      report(work, pointer + pointerPart(name), { detail: 'This field is not allowed.' });
   }
 }
 
@@ -331,11 +384,23 @@ function faultOfType({ type }: JsonSchema, value: unknown): Fault | undefined {
   return isOfType(value) ? undefined : expected(name);
 }
 
-function faultOfChoice(schema: JsonSchema, value: unknown): Fault | undefined {
-  const choices = schema.const === undefined ? schema.enum : [schema.const];
-  if (!choices) return undefined;
-  const sent = canonicalJson(value);
-  if (choices.some((choice) => canonicalJson(choice) === sent)) return undefined;
+function faultOfChoice(schema: JsonSchema, value: unknown, work: Work): Fault | undefined {
+  const choices = choicesOnce(schema, work);
+  return !choices || choices.canonical.has(countedJson(value, work)) ? undefined : choices.fault;
+}
+
+function choicesOnce(schema: JsonSchema, work: Work): Choices | undefined {
+  if (work.choices.has(schema)) return work.choices.get(schema);
+  const listed = schema.const === undefined ? schema.enum : [schema.const];
+  const choices = listed && {
+    canonical: new Set(listed.map((choice) => countedJson(choice, work))),
+    fault: faultOfNone(listed),
+  };
+  work.choices.set(schema, choices);
+  return choices;
+}
+
+function faultOfNone(choices: unknown[]): Fault {
   const named = choices.map((choice) => JSON.stringify(choice)).join(', ');
   return expected(named.length <= 200 ? `one of ${named}` : 'one of the values the schema lists');
 }
@@ -344,7 +409,7 @@ function faultOfSize(schema: JsonSchema, value: unknown, work: Work): Fault | un
   if (typeof value === 'string') return faultOfString(schema, value, work);
   if (typeof value === 'number') return faultOfNumber(schema, value);
   if (Array.isArray(value)) {
-    if (schema.uniqueItems === true && !isUnique(value)) return expected('each item only once');
+    if (schema.uniqueItems === true && !isUnique(value, work)) return expected('each item only once');
     return faultOfCount(value.length, schema.minItems, schema.maxItems, 'items');
   }
   if (isRecord(value))
@@ -358,17 +423,17 @@ function faultOfCount(count: number, min = 0, max = Infinity, what: string): Fau
 }
 
 function faultOfString(schema: JsonSchema, value: string, work: Work): Fault | undefined {
+  work.steps.take(value.length);
   const length = Array.from(value).length;
   const fault = faultOfCount(length, schema.minLength, schema.maxLength, 'characters');
   if (fault) return fault;
   if (schema.format !== undefined && !SCHEMA_FORMATS[schema.format]?.test(value))
     return expected(`a ${schema.format}`);
   if (schema.pattern === undefined) return undefined;
-  const compiled = compilePattern(schema.pattern);
+  const compiled = compiledOnce(schema.pattern, work);
   if (!('pattern' in compiled)) return expected('a valid pattern');
-  const { matches, steps } = matchPattern(compiled.pattern, value, work.steps);
-  work.steps -= steps;
-  if (matches === undefined) return expected('shorter text: matching all of it takes too many steps');
+  const { matches, steps } = matchPattern(compiled.pattern, value, work.steps.left);
+  work.steps.take(steps);
   return matches ? undefined : expected(`text that matches ${schema.pattern}`);
 }
 
@@ -388,7 +453,27 @@ function faultOfNumber(schema: JsonSchema, value: number): Fault | undefined {
     : expected(`a multiple of ${multipleOf}`);
 }
 
-const isUnique = (values: unknown[]): boolean => new Set(values.map(canonicalJson)).size === values.length;
+const isUnique = (values: unknown[], work: Work): boolean =>
+  new Set(values.map((value) => countedJson(value, work))).size === values.length;
+
+/** Its steps are taken before it is written: a value holds no more than the bounds allow, but may be asked for often. */
+function countedJson(value: unknown, work: Work): string {
+  if (typeof value !== 'object' || value === null) {
+    work.steps.take(COST.value + (typeof value === 'string' ? value.length : 0));
+    return JSON.stringify(value);
+  }
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const each = pending.pop();
+    work.steps.take(COST.written + (typeof each === 'string' ? each.length : 0));
+    if (typeof each === 'object' && each !== null)
+      for (const [name, inner] of Object.entries(each)) {
+        work.steps.take(name.length);
+        pending.push(inner);
+      }
+  }
+  return canonicalJson(value);
+}
 
 /** The same text for the same value, in whatever order an object's members came. */
 export function canonicalJson(value: unknown): string {

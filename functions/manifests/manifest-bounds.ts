@@ -23,6 +23,15 @@ const MANIFEST_BOUNDS: Bounds = {
   bytes: MANIFEST_BYTES_MAX,
 };
 
+/** The same for schemas and for values that are held against them. */
+export const SCHEMA_BOUNDS: Bounds = { depth: 20, nodes: 10_000, bytes: 64 * 1024 };
+
+/** As many as somebody reads; correcting these shows the next. */
+export const PROBLEMS_MAX = 100;
+
+/** For all schemas of a manifest together with their own values, and for a value that is held against one. */
+export const STEPS_MAX = 4_000_000;
+
 interface Place {
   value: unknown;
   key: string;
@@ -53,6 +62,7 @@ export function checkValues(manifest: unknown): { isBounded: boolean; faults: In
   for (const place of places(manifest)) {
     const fault = faultOfKey(place) ?? faultOfValue(place.value);
     if (fault) faults.push({ pointer: pointerTo(place), ...fault });
+    if (faults.length >= PROBLEMS_MAX) break;
   }
   return { isBounded: true, faults };
 }

@@ -13,6 +13,7 @@ import {
   unknownNames,
 } from './manifest-faults.ts';
 import { PROFILE_CHECKS } from './manifest-profile-checks.ts';
+import type { Steps } from './steps.ts';
 import type { InputFault } from '../platform/errors.ts';
 
 /** The node agent needs something to run; the other backends bring controllers of their own. */
@@ -27,8 +28,14 @@ export const MANIFEST_CHECKS: Check[] = [
   { reads: ['/app/runtime_backend', ...ARTIFACTS, '/version/runtime_profile'], find: checkArtifacts },
   { reads: ['/version/compatibility'], find: checkCompatibility },
   { reads: ['/version/parameters'], find: checkParameters },
-  { reads: ['/version/placement_schema'], find: (manifest) => checkObject(manifest, 'placement_schema') },
-  { reads: ['/version/config_schema'], find: (manifest) => checkObject(manifest, 'config_schema') },
+  {
+    reads: ['/version/placement_schema'],
+    find: (manifest, steps) => checkObject(manifest, 'placement_schema', steps),
+  },
+  {
+    reads: ['/version/config_schema'],
+    find: (manifest, steps) => checkObject(manifest, 'config_schema', steps),
+  },
   { reads: ['/version/ui_hints', '/version/parameters'], find: checkUiHints },
   {
     reads: ['/app/runtime_backend', '/app/ui_kind', '/version/ui', '/version/runtime_profile'],
@@ -133,20 +140,25 @@ function checkCompatibility({ version: { compatibility } }: Manifest): InputFaul
 function checkObject(
   { version }: Manifest,
   member: 'parameters' | 'placement_schema' | 'config_schema',
+  steps: Steps,
 ): InputFault[] {
   const schema = version[member];
   if (!schema) return [];
   const at = `/version/${member}`;
   const { type } = schema;
   return [
-    ...checkSchema(schema).map(({ pointer, ...fault }) => ({ pointer: at + pointer, ...fault })),
+    // Of several schemas, the one in which the steps ran out is told.
+    ...(steps.areUsedUp ? [] : checkSchema(schema, steps)).map(({ pointer, ...fault }) => ({
+      pointer: at + pointer,
+      ...fault,
+    })),
     ...faultIf(type !== undefined && type !== 'object', `${at}/type`, 'Expected object.'),
   ];
 }
 
-function checkParameters(manifest: Manifest): InputFault[] {
+function checkParameters(manifest: Manifest, steps: Steps): InputFault[] {
   return [
-    ...checkObject(manifest, 'parameters'),
+    ...checkObject(manifest, 'parameters', steps),
     ...faultIf(
       manifest.version.parameters?.['additionalProperties'] === true,
       '/version/parameters/additionalProperties',

@@ -43,7 +43,7 @@ export interface Difference {
 /** From the first manifest to the second. */
 export function diffManifests(before: Manifest, after: Manifest): ManifestDiff {
   const found: Difference[] = [];
-  compare(comparable(before), comparable(after), '', '', found);
+  compare(comparable(before), comparable(after), '', '', { found, numberOf: numberEqually() });
   const changes = found.map((difference) => {
     const why = whyBreaking(difference, after);
     return {
@@ -83,10 +83,43 @@ function comparable({ app, version }: Manifest): unknown {
   };
 }
 
-function compare(before: unknown, after: unknown, pointer: string, shape: string, found: Difference[]): void {
-  if (canonicalJson(before) === canonicalJson(after)) return undefined;
-  if (Array.isArray(before) && Array.isArray(after))
-    return compareLists(before, after, pointer, shape, found);
+interface Work {
+  found: Difference[];
+  /** The same number for equal values. */
+  numberOf: (value: unknown) => number;
+}
+
+/**
+ * Numbers values by what they say, each of them once: comparing everything at every level would take as many times
+ * longer as there are levels.
+ */
+function numberEqually(): Work['numberOf'] {
+  const byText = new Map<string, number>();
+  const byObject = new Map<object, number>();
+  const numberOf = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return numberOfText(canonicalJson(value));
+    const known = byObject.get(value);
+    if (known !== undefined) return known;
+    const inner = Array.isArray(value)
+      ? value.map(numberOf)
+      : Object.fromEntries(Object.entries(value).map(([name, member]) => [name, numberOf(member)]));
+    // No JSON begins with these words.
+    const number = numberOfText(`${Array.isArray(value) ? 'list' : 'members'} ${canonicalJson(inner)}`);
+    byObject.set(value, number);
+    return number;
+  };
+  const numberOfText = (text: string): number => {
+    const number = byText.get(text) ?? byText.size;
+    byText.set(text, number);
+    return number;
+  };
+  return numberOf;
+}
+
+function compare(before: unknown, after: unknown, pointer: string, shape: string, work: Work): void {
+  const { found, numberOf } = work;
+  if (numberOf(before) === numberOf(after)) return undefined;
+  if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after, pointer, shape, work);
   if (!isRecord(before) || !isRecord(after)) {
     found.push({ pointer, shape, kind: 'changed', before, after });
     return undefined;
@@ -95,26 +128,21 @@ function compare(before: unknown, after: unknown, pointer: string, shape: string
     const at = { pointer: pointer + pointerPart(key), shape: shape + pointerPart(key) };
     if (!Object.hasOwn(after, key)) found.push({ ...at, kind: 'removed', before: before[key] });
     else if (!Object.hasOwn(before, key)) found.push({ ...at, kind: 'added', after: after[key] });
-    else compare(before[key], after[key], at.pointer, at.shape, found);
+    else compare(before[key], after[key], at.pointer, at.shape, work);
   }
   return undefined;
 }
 
 /** Things that have names are the same thing wherever they stand in their list. */
-function compareLists(
-  before: unknown[],
-  after: unknown[],
-  pointer: string,
-  shape: string,
-  found: Difference[],
-): void {
+function compareLists(before: unknown[], after: unknown[], pointer: string, shape: string, work: Work): void {
+  const { found } = work;
   const start = found.length;
-  const earlier = new Map(before.map((item, index) => [identityOf(item), { item, index }]));
-  const later = new Map(after.map((item, index) => [identityOf(item), { item, index }]));
+  const earlier = new Map(before.map((item, index) => [identityOf(item, work), { item, index }]));
+  const later = new Map(after.map((item, index) => [identityOf(item, work), { item, index }]));
   for (const [identity, { item, index }] of later) {
     const at = { pointer: `${pointer}/${index}`, shape: `${shape}/*` };
     const same = earlier.get(identity);
-    if (same) compare(same.item, item, at.pointer, at.shape, found);
+    if (same) compare(same.item, item, at.pointer, at.shape, work);
     else found.push({ ...at, kind: 'added', after: item });
   }
   for (const [identity, { item, index }] of earlier)
@@ -123,15 +151,20 @@ function compareLists(
   if (found.length === start) found.push({ pointer, shape, kind: 'changed' });
 }
 
-function identityOf(item: unknown): string {
-  if (!isRecord(item)) return canonicalJson(item);
+function identityOf(item: unknown, { numberOf }: Work): string {
+  if (!isRecord(item)) return String(numberOf(item));
   const { name, variant, container, protocol, parameter, role, unit } = item;
   // A port may have a name, but is known by its number.
-  return canonicalJson(
-    [container === undefined ? name : undefined, variant, container, protocol, parameter, role, unit].map(
-      (part) => part ?? null,
-    ),
-  );
+  const parts = [
+    container === undefined ? name : undefined,
+    variant,
+    container,
+    protocol,
+    parameter,
+    role,
+    unit,
+  ];
+  return parts.map((part) => numberOf(part ?? null)).join(' ');
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -3,13 +3,14 @@
 import type * as v from 'valibot';
 import { isReservedKey, pointerPart } from './manifest-bounds.ts';
 import type { Manifest } from './manifest-canonical.ts';
+import type { Steps } from './steps.ts';
 import type { InputFault } from '../platform/errors.ts';
 
 export interface Check {
   /** Members of app and version; the check runs where all of them could be read. */
   reads: string[];
   /** Pointers are those of the canonical manifest. */
-  find: (manifest: Manifest) => InputFault[];
+  find: (manifest: Manifest, steps: Steps) => InputFault[];
 }
 
 /** Where artifacts are told of, in either way. */
@@ -73,12 +74,26 @@ export function faultsOf(
   const strays: SchemaFault[] = [];
   findStrays(schema, input, '', strays);
   // A list where an object belongs is one fault, not one for each field it lacks.
-  const lists = strays.filter(({ isShape }) => isShape).map(({ pointer }) => pointer);
+  const lists = new Set(strays.filter(({ isShape }) => isShape).map(({ pointer }) => pointer));
   const faults = issues
     .filter(({ expected }) => expected !== 'never')
     .map(faultOfIssue)
-    .filter(({ pointer }) => !lists.some((list) => pointer.startsWith(`${list}/`)));
+    .filter(({ pointer }) => lists.size === 0 || !pointersAbove(pointer).some((above) => lists.has(above)));
   return [...strays, ...faults];
+}
+
+/** Where something stands that one of the faults is in or at. */
+export const placesAbove = (faults: readonly InputFault[]): Set<string> =>
+  new Set(faults.flatMap(({ pointer }) => [pointer, ...pointersAbove(pointer)]));
+
+/** `/a/b/c` is in `/a/b`, in `/a` and in the whole. */
+function pointersAbove(pointer: string): string[] {
+  const above: string[] = [];
+  for (let end = pointer.lastIndexOf('/'); end >= 0; end = pointer.lastIndexOf('/', end - 1)) {
+    above.push(pointer.slice(0, end));
+    if (end === 0) break;
+  }
+  return above;
 }
 
 type AnySchema = v.GenericSchema & {
@@ -178,9 +193,13 @@ function faultOfIssue(issue: v.BaseIssue<unknown>): SchemaFault {
     pointer,
     detail: `Expected ${expected.charAt(0).toLowerCase()}${expected.slice(1).replace(/\.$/, '')}.`,
     ...(hint !== undefined && { hint }),
-    isShape: issue.kind === 'schema' && !isWord,
+    isShape: (issue.kind === 'schema' && !isWord) || isLongList(issue),
   };
 }
+
+/** What the checks do for each pair of entries is little for as many as are allowed, and endless for any number. */
+const isLongList = ({ type, input }: v.BaseIssue<unknown>): boolean =>
+  type === 'max_length' && Array.isArray(input);
 
 const SHAPES: Record<string, string> = {
   string: 'text',

@@ -1,42 +1,43 @@
 // A manifest: an app and one version of it.
 
 import * as v from 'valibot';
-import { checkValues } from './manifest-bounds.ts';
+import { checkValues, PROBLEMS_MAX } from './manifest-bounds.ts';
 import { canonicalManifest, type Manifest, nestSpelling, SPELLING_CHECKS } from './manifest-canonical.ts';
 import { MANIFEST_CHECKS } from './manifest-checks.ts';
-import { faultIf, faultsOf } from './manifest-faults.ts';
+import { faultIf, faultsOf, placesAbove } from './manifest-faults.ts';
 import { ManifestAsSent } from './manifest-schema.ts';
+import { Steps } from './steps.ts';
 import type { InputFault } from '../platform/errors.ts';
 import { objectsOnly } from '../platform/objects-only.ts';
 
 export type { Manifest } from './manifest-canonical.ts';
 
-/** As many as somebody reads; correcting these shows the next. */
-const PROBLEMS_MAX = 100;
-
 /**
  * The manifest in canonical form, or everything that is wrong with it, where the sender wrote it. It never throws,
  * whatever is sent, and reads what it once gave back to the same again.
  */
-export function readManifest(input: unknown): { manifest: Manifest } | { problems: InputFault[] } {
+export function readManifest(
+  input: unknown,
+  steps = new Steps(),
+): { manifest: Manifest } | { problems: InputFault[] } {
   const values = checkValues(input);
   if (!values.isBounded) return { problems: values.faults };
   const { nested, pointerOf } = nestSpelling(input);
   const parsed = v.safeParse(objectsOnly(ManifestAsSent), nested);
   const faults = faultsOf(ManifestAsSent, nested, parsed.issues);
-  const unread = faults.filter(({ isShape }) => isShape).map(({ pointer }) => pointer);
+  const unread = placesAbove(faults.filter(({ isShape }) => isShape));
   const problems = [
     ...values.faults,
     ...faults.map(({ isShape: _isShape, pointer, ...fault }) => ({ pointer: pointerOf(pointer), ...fault })),
   ];
-  if (unread.some((pointer) => /^(?:\/app|\/version)?$/.test(pointer))) return refused(problems);
+  if (faults.some(({ isShape, pointer }) => isShape && /^(?:\/app|\/version)?$/.test(pointer)))
+    return refused(problems);
   const sent = withoutUnread(parsed.output as ManifestAsSent, unread);
   const { manifest, pointerOf: sentPointerOf } = canonicalManifest(sent);
-  const isReadable = ({ reads }: { reads: string[] }): boolean =>
-    !reads.some((member) => isUnder(member, unread));
+  const isReadable = ({ reads }: { reads: string[] }): boolean => !reads.some((member) => unread.has(member));
   const found = [
     ...SPELLING_CHECKS.filter(isReadable).flatMap(({ find }) => find(sent)),
-    ...MANIFEST_CHECKS.filter(isReadable).flatMap(({ find }) => find(manifest)),
+    ...MANIFEST_CHECKS.filter(isReadable).flatMap(({ find }) => find(manifest, steps)),
   ];
   problems.push(
     ...found.map(({ pointer, ...fault }) => ({ pointer: pointerOf(sentPointerOf(pointer)), ...fault })),
@@ -48,13 +49,10 @@ const refused = (problems: InputFault[]): { problems: InputFault[] } => ({
   problems: problems.slice(0, PROBLEMS_MAX),
 });
 
-const isUnder = (member: string, pointers: string[]): boolean =>
-  pointers.some((pointer) => pointer === member || pointer.startsWith(`${member}/`));
-
 /** Leaves out the members of app and version in which something has the wrong shape. */
-function withoutUnread({ app, version }: ManifestAsSent, unread: string[]): ManifestAsSent {
+function withoutUnread({ app, version }: ManifestAsSent, unread: ReadonlySet<string>): ManifestAsSent {
   const readable = <T extends object>(part: T, at: string): T =>
-    Object.fromEntries(Object.entries(part).filter(([name]) => !isUnder(`${at}/${name}`, unread))) as T;
+    Object.fromEntries(Object.entries(part).filter(([name]) => !unread.has(`${at}/${name}`))) as T;
   return { schema_version: 1, app: readable(app, '/app'), version: readable(version, '/version') };
 }
 

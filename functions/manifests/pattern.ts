@@ -67,7 +67,8 @@ export function matchPattern(
 ): { matches: boolean | undefined; steps: number } {
   const characters = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   const seen = new Int32Array(states.length).fill(-1);
-  let steps = 0;
+  // Even a text that fails at once needs the list of states.
+  let steps = states.length >> 5;
   let current: number[] = [];
   for (let position = 0; position <= characters.length; position++) {
     // A match may begin anywhere, so here too. Whatever is reached without reading a character is followed at once.
@@ -88,6 +89,7 @@ export function matchPattern(
     current = [];
     for (const { ranges, next } of waiting) {
       steps += ranges.length;
+      if (steps > stepsMax) return { matches: undefined, steps };
       if (ranges.some(([from, to]) => from <= character && character <= to)) current.push(next);
     }
     if (steps > stepsMax) return { matches: undefined, steps };

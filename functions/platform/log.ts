@@ -15,8 +15,9 @@ const CHARACTERS_MAX = 2_000;
 // Deep enough for the metrics that travel in a line.
 const DEPTH_MAX = 8;
 const SECRET_NAME = /token|ticket|secret|password|passphrase|authorization|cookie|private_?key|credential/i;
+/** Each takes in all it looks at: a part that is looked at again from every place in it would take the square of its length. */
 const SECRET_VALUE =
-  /eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|Bearer\s+\S+|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+  /eyJ[\w-]{8,}(?:\.[\w-]*)*|Bearer\s+\S+|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
 export function createLog(fields: Fields = {}, write = writeLine): Log {
   const line = (level: string) => (message: string, more?: Fields) =>

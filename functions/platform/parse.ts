@@ -8,9 +8,32 @@ export function parse<T>(
   input: unknown,
   refused: (more: { faults: InputFault[] }) => Refusal = (more) => refuse('request.invalid', more),
 ): T {
-  const result = v.safeParse(objectsOnly(schema), input);
+  const result = explain(schema, input);
   if (result.success) return result.output;
-  throw refused({ faults: result.issues.map((issue) => faultOf(issue, '')) });
+  throw refused({ faults: result.issues.slice(0, FAULTS_MAX).map((issue) => faultOf(issue, '')) });
+}
+
+/**
+ * The first fault ends the parse of an input so large that nobody would read them all: a fault costs more than a value,
+ * and a body holds a hundred thousand values.
+ */
+function explain<T>(schema: v.GenericSchema<unknown, T>, input: unknown): v.SafeParseResult<typeof schema> {
+  const strict = objectsOnly(schema);
+  const first = v.safeParse(strict, input, { abortEarly: true });
+  return first.success || hasMoreValuesThan(EXPLAINED_VALUES_MAX, input) ? first : v.safeParse(strict, input);
+}
+
+const EXPLAINED_VALUES_MAX = 2_000;
+
+function hasMoreValuesThan(max: number, input: unknown): boolean {
+  const pending = [input];
+  for (let count = 1; pending.length > 0; count++) {
+    if (count > max) return true;
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const inner of Object.values(value)) if (pending.push(inner) > max) return true;
+  }
+  return false;
 }
 
 interface Part {
@@ -25,8 +48,9 @@ export function parseAll<N extends string>(parts: Record<N, Part>): Record<N, un
   const faults: InputFault[] = [];
   const outputs = Object.fromEntries(
     (Object.entries(parts) as [N, Part][]).map(([name, { schema, input, pointer }]) => {
-      const result = v.safeParse(objectsOnly(schema), input);
-      if (!result.success) faults.push(...result.issues.map((issue) => faultOf(issue, pointer)));
+      const result = explain(schema, input);
+      if (!result.success)
+        faults.push(...result.issues.slice(0, FAULTS_MAX).map((issue) => faultOf(issue, pointer)));
       return [name, result.output];
     }),
   );

@@ -77,14 +77,14 @@ export async function readRepository(repository: string): Promise<RegistryReader
 
   /** Distribution 1.1, “Listing Referrers”: a page at a time. */
   async function referrers(digest: string): Promise<Referrer[]> {
-    const found: Referrer[] = [];
+    let found: Referrer[] = [];
     let path: string | undefined = `${base}/referrers/${digest}`;
     for (let page = 1; path !== undefined && page <= PAGES_MAX; page += 1) {
       const answer: Answer | undefined = unlessAbsent(await fetchWhole(line, path, INDEX_BYTES_MAX));
       if (!answer) return page === 1 ? taggedReferrers(digest) : found;
-      const index = v.safeParse(Index, parseJson(answer.bytes));
+      const index = v.safeParse(Index, parseJson(answer.bytes), { abortEarly: true });
       if (!index.success) throw unavailable('The list of referrers is not valid.');
-      found.push(...index.output.manifests);
+      found = found.concat(index.output.manifests);
       path = nextPage(answer, line.endpoint);
     }
     return found;
@@ -100,7 +100,7 @@ export async function readRepository(repository: string): Promise<RegistryReader
     const answer = unlessAbsent(await fetchWhole(line, `${base}/manifests/${tag}`, MANIFEST_BYTES_MAX));
     if (!answer) return [];
     requireDigest(answer.bytes, answer.headers.get('docker-content-digest') ?? 'none');
-    const index = v.safeParse(Index, parseJson(answer.bytes));
+    const index = v.safeParse(Index, parseJson(answer.bytes), { abortEarly: true });
     return index.success ? index.output.manifests : [];
   }
 
@@ -201,7 +201,7 @@ const mediaTypeOf = ({ headers }: Answer): string =>
 
 /** RFC 8288: `<url>; rel="next"`; a page elsewhere would be somebody else's. */
 function nextPage({ headers }: Answer, endpoint: string): string | undefined {
-  const [, next] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '') ?? [];
+  const [, next] = /<([^<>]+)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '') ?? [];
   if (next === undefined || !URL.canParse(next, endpoint)) return undefined;
   const { origin, pathname, search } = new URL(next, endpoint);
   return origin === new URL(endpoint).origin ? `${pathname}${search}` : undefined;

@@ -193,9 +193,13 @@ export function bytesOf(element: Element | undefined, what: string): Buffer {
   return bytes;
 }
 
+/** No list of named bits in a certificate has more. */
+const NAMED_BYTES_MAX = 4;
+
 /** The bits that are set in a list of named ones, which X.690 §11.2.2 has end with the last of them. */
 export function namedBitsOf(element: Element | undefined, what: string): Set<number> {
   const { bytes, unused } = readBits(contentOf(element, TAG.bitString, what));
+  if (bytes.length > NAMED_BYTES_MAX) fail(`${what} of at most ${8 * NAMED_BYTES_MAX} bits`);
   const last = bytes.at(-1);
   if (last !== undefined && ((last >> unused) & 1) === 0) fail(`${what} without trailing zero bits`);
   const set = new Set<number>();

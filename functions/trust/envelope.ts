@@ -171,7 +171,7 @@ function timeOf(text: string | undefined): Date | undefined {
 }
 
 function shaped<T>(schema: v.GenericSchema<unknown, T>, value: unknown, what: string): T {
-  const result = v.safeParse(schema, value);
+  const result = v.safeParse(schema, value, { abortEarly: true });
   if (!result.success) throw new Unreadable(`expected ${what} and no other members`);
   return result.output;
 }

@@ -55,7 +55,7 @@ export function judgeProvenance(
     throw distrust('provenance.malformed', `Expected a statement of type ${DSSE_TYPE}.`);
   const { payload, signedBy } = openEnvelope(bytes, builders);
   const { subject, predicate } = reading('provenance.malformed', () => {
-    const result = v.safeParse(Statement, readJson(payload));
+    const result = v.safeParse(Statement, readJson(payload), { abortEarly: true });
     if (!result.success)
       throw new Unreadable(`expected an in-toto statement (${STATEMENT_TYPE}) with ${PREDICATE_TYPE}`);
     return result.output;
@@ -84,7 +84,7 @@ export function judgeProvenance(
 /** Whose signature is on it decides who may have said it: the builders with that key. */
 function openEnvelope(bytes: Uint8Array, builders: Builder[]): { payload: Buffer; signedBy: Builder[] } {
   const { payload, payloadType, signatures } = reading('provenance.malformed', () => {
-    const result = v.safeParse(Dsse, readJson(bytes));
+    const result = v.safeParse(Dsse, readJson(bytes), { abortEarly: true });
     if (!result.success) throw new Unreadable('expected a DSSE envelope of payload, payloadType, signatures');
     const { payload, payloadType, signatures } = result.output;
     return {

@@ -24,6 +24,8 @@ const CURVES = new Map([
 const RSA_BITS_MIN = 2048;
 const RSA_BITS_MAX = 8192;
 const RSA_EXPONENT_MIN = 65_537n;
+/** One as long as the modulus makes each verification take a hundred times as long. */
+const RSA_EXPONENT_BYTES_MAX = 8;
 
 export type Hash = 'sha256' | 'sha384' | 'sha512';
 
@@ -79,7 +81,10 @@ function describe(
   contentOf(parameters, TAG.null, 'no parameters of an RSA key');
   const [modulus, exponent] = sequenceOf(readDer(bytesOf(bits, 'an RSA key')), 'an RSA key');
   const size = bitsOf(contentOf(modulus, TAG.integer, 'an RSA modulus'));
-  const power = numberOf(contentOf(exponent, TAG.integer, 'an RSA exponent'));
+  const exponentBytes = contentOf(exponent, TAG.integer, 'an RSA exponent');
+  if (exponentBytes.length > RSA_EXPONENT_BYTES_MAX)
+    throw new Unreadable(`expected an RSA exponent of at most ${RSA_EXPONENT_BYTES_MAX} bytes`);
+  const power = numberOf(exponentBytes);
   const isStrong = size >= RSA_BITS_MIN && size <= RSA_BITS_MAX && power >= RSA_EXPONENT_MIN;
   return { family: 'rsa', kind: `RSA-${size}`, isStrong };
 }

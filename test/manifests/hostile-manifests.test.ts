@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SCHEMA_BOUNDS } from '../../functions/manifests/json-schema.ts';
-import { exceededBound } from '../../functions/manifests/manifest-bounds.ts';
+import { exceededBound, SCHEMA_BOUNDS } from '../../functions/manifests/manifest-bounds.ts';
 import { parseYaml } from '../../functions/manifests/manifest-text.ts';
 import { readManifest } from '../../functions/manifests/manifest.ts';
 import { Refusal } from '../../functions/platform/errors.ts';

@@ -2,6 +2,20 @@ import type { Mutant } from './mutant.ts';
 
 export const manifests: Mutant[] = [
   {
+    what: 'a schema whose check ran out of steps passes',
+    file: 'functions/manifests/json-schema.ts',
+    from: 'if (error instanceof TooManySteps) work.faults.push({ pointer: work.place, ...TOO_MANY_STEPS });',
+    to: 'if (error instanceof TooManySteps) return work.faults;',
+    noticedBy: ['test/manifests/worst-bodies.test.ts'],
+  },
+  {
+    what: 'a list that is longer than it may be is checked pair by pair',
+    file: 'functions/manifests/manifest-faults.ts',
+    from: "(issue.kind === 'schema' && !isWord) || isLongList(issue)",
+    to: "issue.kind === 'schema' && !isWord",
+    noticedBy: ['test/manifests/worst-bodies.test.ts'],
+  },
+  {
     what: 'who revised a submission approves it alone',
     file: 'functions/manifests/submission.ts',
     from: '[submission.submitted_by, submission.revised_by].includes(review.actor)',

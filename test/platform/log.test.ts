@@ -40,6 +40,7 @@ describe('a log line', () => {
 
   test.each([
     'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl',
+    'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjdXQ',
     'Bearer abc.def',
     '-----BEGIN EC PRIVATE KEY-----\nMHcCAQ\n-----END EC PRIVATE KEY-----',
   ])('never holds a credential inside other text: %j', (secret) => {
