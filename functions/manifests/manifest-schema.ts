@@ -201,10 +201,13 @@ const Ui = v.strictObject({
   port: v.optional(said(PortNumber, 'The port that serves them.')),
 });
 
+/** Units that most apps count: as a kind, each stands for itself as the only unit. */
+export const COUNTED = ['tokens', 'requests'] as const;
+
 const Metering = v.strictObject({
   kind: said(
-    v.picklist(['none', 'session_seconds', 'app_units']),
-    'session_seconds: measured by the platform. app_units: the app also reports units of its own.',
+    v.picklist(['none', 'session_seconds', 'app_units', ...COUNTED]),
+    'session_seconds: measured by the platform. app_units: the app also reports units of its own. tokens, requests: short for app_units with this one unit.',
   ),
   units: maybeListOf(
     v.strictObject({

@@ -6,6 +6,7 @@ import { event } from '../platform/events.ts';
 import { AppSlug } from '../platform/name.ts';
 import { type App, VERSIONS_MAX } from '../catalog/app.ts';
 import { STATUSES } from '../promotion/status.ts';
+import { digestManifest } from './digest-manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { Digest } from '../platform/name.ts';
 import { subjectOfVersion, type Version } from '../catalog/version.ts';
@@ -97,13 +98,51 @@ function obstaclesOfVersion(manifest: Manifest, app: App, { version, promotion }
   return [];
 }
 
+/** Of each version, where those before it are registered too. */
+export function obstaclesOfEach(
+  manifests: Manifest[],
+  registered: Registered[],
+  owner: Owner | undefined,
+): Obstacle[][] {
+  let app = registered[0]?.app;
+  return manifests.map((manifest, index) => {
+    const obstacles = obstaclesOf(manifest, { ...registered[index], app }, owner);
+    app = planApp(manifest, app, owner, '');
+    return obstacles;
+  });
+}
+
 export function requireRegistrable(
-  manifest: Manifest,
-  registered: Registered,
+  manifests: Manifest[],
+  registered: Registered[],
   owner: Owner | undefined,
 ): void {
-  const [obstacle] = obstaclesOf(manifest, registered, owner);
+  const [obstacle] = obstaclesOfEach(manifests, registered, owner).flat();
   if (obstacle) throw refuse(obstacle.code, { detail: obstacle.detail });
+}
+
+/** Several versions of one app, whose row changes once. */
+export function planRegistrations(
+  manifests: Manifest[],
+  registered: Registered[],
+  by: Registrant,
+  now: Date,
+): { app: App; versions: [Version, ...Version[]] } {
+  const before = registered[0]?.app;
+  let app = before;
+  const [first, ...others] = manifests.map((manifest, index) => {
+    const planned = planRegistration(
+      manifest,
+      digestManifest(manifest),
+      { ...registered[index], app },
+      by,
+      now,
+    );
+    app = planned.app;
+    return planned.version;
+  });
+  if (!app || !first) throw new Error('There is no version to register.');
+  return { app: { ...app, revision: (before?.revision ?? 0) + 1 }, versions: [first, ...others] };
 }
 
 /** A new version in draft, or a draft replaced; what is said of the app itself follows the manifest that came last. */
@@ -114,7 +153,7 @@ export function planRegistration(
   { owner, actor }: Registrant,
   now: Date,
 ): Registration {
-  requireRegistrable(manifest, registered, owner);
+  requireRegistrable([manifest], [registered], owner);
   const at = now.toISOString();
   const app = planApp(manifest, registered.app, owner, at);
   const { version, internal_testing, release_notes, artifacts } = manifest.version;
