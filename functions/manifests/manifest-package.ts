@@ -5,10 +5,8 @@ import type { InputFault } from '../platform/errors.ts';
 import { checkValues } from './manifest-bounds.ts';
 import { isRecord, nestSpelling } from './manifest-canonical.ts';
 import { repeated } from './manifest-faults.ts';
+import { PACKAGE_VERSIONS_MAX } from './manifest-schema.ts';
 import { readSpelled, refused, type SentVersion, type Spelled } from './manifest.ts';
-
-/** As many as one transaction registers, with everything that is told of each. */
-export const PACKAGE_VERSIONS_MAX = 10;
 
 export interface Package {
   versions: SentVersion[];

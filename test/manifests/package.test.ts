@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSIONS_MAX } from '../../functions/catalog/app.ts';
 import { appKey, versionKey } from '../../functions/catalog/keys.ts';
-import { PACKAGE_VERSIONS_MAX } from '../../functions/manifests/manifest-package.ts';
+import { PACKAGE_VERSIONS_MAX } from '../../functions/manifests/manifest-schema.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { Person } from '../api/scene.ts';
