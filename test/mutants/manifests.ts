@@ -2,6 +2,27 @@ import type { Mutant } from './mutant.ts';
 
 export const manifests: Mutant[] = [
   {
+    what: 'a manifest names an image in somebody else’s registry',
+    file: 'functions/manifests/manifest-repositories.ts',
+    from: 'if (HOST.test(repository)) {',
+    to: "if (HOST.test(repository) && pointer === '') {",
+    noticedBy: ['test/manifests/repositories.test.ts'],
+  },
+  {
+    what: 'the repository of another app is taken for the app’s own',
+    file: 'functions/manifests/manifest-repositories.ts',
+    from: 'if (slug !== app.slug)',
+    to: "if (slug === '')",
+    noticedBy: ['test/manifests/repositories.test.ts'],
+  },
+  {
+    what: 'of two versions with one number in a package, one is lost',
+    file: 'functions/manifests/manifest-package.ts',
+    from: 'versions.length === read.length',
+    to: 'versions.length > read.length',
+    noticedBy: ['test/manifests/package.test.ts'],
+  },
+  {
     what: 'who revised a submission approves it alone',
     file: 'functions/manifests/submission.ts',
     from: '[submission.submitted_by, submission.revised_by].includes(review.actor)',
