@@ -3,7 +3,7 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../functions/manifests/manifest-text.ts';
 import { OTHER_SPELLINGS } from '../../functions/manifests/manifest-schema.ts';
-import { readManifest } from '../../functions/manifests/manifest.ts';
+import { readPackage } from '../../functions/manifests/manifest-package.ts';
 import { buildManifestSchema } from '../../lib/manifest-schema.ts';
 import { withTables } from '../../lib/manifest-tables.ts';
 
@@ -48,12 +48,12 @@ describe('The documentation of the manifest', () => {
   );
 
   it('has examples in both spellings', () => {
-    expect(examples.map(({ language }) => language)).toEqual(['json', 'yaml', 'yaml']);
+    expect(examples.map(({ language }) => language)).toEqual(['json', 'yaml', 'yaml', 'yaml']);
   });
 
   it.each(examples)('has a $language example that works', ({ language, text }) => {
     const sent: unknown = language === 'json' ? JSON.parse(text) : parseYaml(text);
-    expect(readManifest(sent)).toHaveProperty('manifest');
+    expect(readPackage(sent, ['registry.gpuaas.example.com'])).toHaveProperty('versions');
   });
 });
 
