@@ -37,7 +37,8 @@ export class Catalog extends Construct {
       actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: [CATALOG_PARTITION, APP_PARTITIONS],
     });
-    // A promotion begins only while the version's artifacts are far enough; otherwise they are read to say what is missing.
+    // A promotion begins only while the version's artifacts are far enough; otherwise they are read to say what is
+    // missing.
     grantItems(this.api, control, {
       actions: ['BatchGetItem', 'ConditionCheckItem'],
       partitions: [ARTIFACT_PARTITIONS],

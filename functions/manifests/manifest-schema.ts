@@ -1,5 +1,5 @@
-// The manifest as it is sent: the app, which all versions share, and one version of it or several. Wire schemas only: what several
-// fields say together is judged in manifest-checks.ts.
+// The manifest as it is sent: the app, which all versions share, and one version of it or several. Wire schemas only:
+// what several fields say together is judged in manifest-checks.ts.
 
 import * as v from 'valibot';
 import { AppSlug } from '../platform/name.ts';

@@ -4,11 +4,10 @@ import { command } from '../platform/http/endpoint.ts';
 import { lowerCased, ProjectId } from '../platform/ids.ts';
 import { AppSlug } from '../platform/name.ts';
 import { pathOfApp, placeOfApp } from '../catalog/app.ts';
-import { auditRegistration, planRegistrations, VersionRegistered } from './registration.ts';
+import { auditRegistration, planRegistrations, requireOwner, VersionRegistered } from './registration.ts';
 import { findOwnerSlug, findRegistered, saveRegistrations } from './registration-store.ts';
 import { MANIFEST_TEXT, requirePackage, requirePlaced, SentManifest } from './sent-manifest.ts';
 import { pathOfVersion, VersionView, viewVersion } from '../catalog/version.ts';
-import { refuse } from './problems.ts';
 
 /** Where several versions were sent as a list. */
 const VersionsView = v.object({ app_slug: AppSlug, versions: v.array(VersionView) });
@@ -44,8 +43,7 @@ export const registerManifest = command(
     const drafts = sent.versions.map(({ manifest }) => manifest);
     const projectId = query.project_id && lowerCased(query.project_id);
     const { project, registered } = await findRegistered(drafts, projectId);
-    if (projectId !== undefined && !project) throw refuse('project.unknown');
-    if (project?.status === 'archived') throw refuse('project.archived');
+    requireOwner(projectId, project);
     const slug = await findOwnerSlug(drafts, registered[0]?.app, project);
     const manifests = requirePlaced(sent.versions, slug);
     const owner = project && { org_id: project.org_id, project_id: project.id };

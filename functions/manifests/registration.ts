@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';
+import type { ProjectId } from '../platform/ids.ts';
 import { event } from '../platform/events.ts';
 import { AppSlug } from '../platform/name.ts';
 import { type App, VERSIONS_MAX } from '../catalog/app.ts';
@@ -39,11 +40,7 @@ interface Obstacle extends InputFault {
   code: Parameters<typeof refuse>[0];
 }
 
-export function obstaclesOf(
-  manifest: Manifest,
-  registered: Registered,
-  owner: Owner | undefined,
-): Obstacle[] {
+function obstaclesOf(manifest: Manifest, registered: Registered, owner: Owner | undefined): Obstacle[] {
   const { app } = registered;
   if (!app) return [];
   if (owner && app.owner?.project_id !== owner.project_id) {
@@ -119,6 +116,12 @@ export function requireRegistrable(
 ): void {
   const [obstacle] = obstaclesOfEach(manifests, registered, owner).flat();
   if (obstacle) throw refuse(obstacle.code, { detail: obstacle.detail });
+}
+
+/** Who is named as the owner of a new app must be there, and at work. */
+export function requireOwner(named: ProjectId | undefined, project: { status: string } | undefined): void {
+  if (named !== undefined && !project) throw refuse('project.unknown');
+  if (project?.status === 'archived') throw refuse('project.archived');
 }
 
 /** Several versions of one app, whose row changes once. */

@@ -16,7 +16,7 @@ export const validateManifest = query(
     body: SentManifest,
     parseText: MANIFEST_TEXT,
     reply: ValidationView,
-    refusals: ['manifest.malformed', 'project.unknown'],
+    refusals: ['manifest.malformed', 'project.unknown', 'project.archived'],
   },
   (_, { query: { project_id }, body }) => validatePackage(body, project_id && lowerCased(project_id)),
 );

@@ -1,6 +1,5 @@
 import { withoutRepeats } from './manifest-package.ts';
-import { refuse } from './problems.ts';
-import { obstaclesOfEach } from './registration.ts';
+import { obstaclesOfEach, requireOwner } from './registration.ts';
 import { findOwnerSlug, findRegistered, type OwningProject } from './registration-store.ts';
 import { placeVersions, readSent } from './sent-manifest.ts';
 import type { ProjectId } from '../platform/ids.ts';
@@ -12,11 +11,12 @@ export async function validatePackage(sent: unknown, owner: OwningProject | Proj
   const { versions, isList } = read;
   const drafts = versions.map(({ manifest }) => manifest);
   const known = typeof owner === 'object' ? owner : undefined;
-  const found = await findRegistered(drafts, typeof owner === 'object' ? undefined : owner);
-  const project = known ?? found.project;
-  if (owner !== undefined && !project) throw refuse('project.unknown');
-  const { registered } = found;
-  const placed = placeVersions(versions, await findOwnerSlug(drafts, registered[0]?.app, project));
+  const projectId = typeof owner === 'object' ? undefined : owner;
+  const { registered, project = known } = await findRegistered(drafts, projectId);
+  if (!known) requireOwner(projectId, project);
+  // A project is told its own repository, also where the app is another's.
+  const slug = known ? known.slug : await findOwnerSlug(drafts, registered[0]?.app, project);
+  const placed = placeVersions(versions, slug);
   const place = project && { org_id: project.org_id, project_id: project.id };
   const obstacles = obstaclesOfEach(drafts, registered, place).flatMap((each, index) =>
     each.map(({ code: _code, ...obstacle }) => ({

@@ -6,7 +6,7 @@ import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { Person } from '../api/scene.ts';
 import { type Body, type ManifestWorld, openManifestWorld } from './manifest-world.ts';
-import { sampleManifest } from './sample-manifest.ts';
+import { DIGEST, sampleManifest } from './sample-manifest.ts';
 
 const REGISTER = 'POST /api/v1/admin/apps/manifests';
 const VALIDATE = 'POST /api/v1/admin/apps/manifests/validate';
@@ -83,9 +83,19 @@ describe('a manifest with several versions', () => {
     expect((await register(packageOf(numbered('1.0.0')))).body['versions']).toHaveLength(1);
   });
 
-  test('may have as many versions as one request takes, each with drafts to replace', async () => {
-    const most = Array.from({ length: PACKAGE_VERSIONS_MAX }, (_, index) => `1.${index}.0`);
-    const body = packageOf(numbered(...most));
+  test('may have as many versions as one request takes, large ones, with drafts to replace', async () => {
+    const artifacts = Array.from({ length: 50 }, (_, index) => ({
+      name: `artifact-${index}`.padEnd(40, 'x'),
+      variant: 'v'.repeat(40),
+      repository: `gpuaas/apps/sample/${'r'.repeat(40)}`,
+      digest: DIGEST,
+    }));
+    const versions = Array.from({ length: PACKAGE_VERSIONS_MAX }, (_, index) => ({
+      version: `1.${index}.0`,
+      release_notes: 'n'.repeat(10_000),
+      artifacts: [{ name: 'runtime' }, ...artifacts.slice(1)],
+    }));
+    const body = packageOf(versions);
     for (const revision of [1, 2]) {
       const { status, text } = await register(body);
       expect(status, text).toBe(201);

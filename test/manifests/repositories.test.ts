@@ -160,6 +160,31 @@ describe('the repository of an artifact', () => {
     expect(boundIn(await world.version(slug, '1.1.0'))).toEqual([pushed(slug, '1.1.0')]);
   });
 
+  test('of an app of somebody else does not tell whose it is', async () => {
+    const { project: other } = await world.scene.place();
+    const slug = newSlug();
+    const body = withRepository(slug, `apps/${slug}`);
+    await world.done(world.ask(REGISTER, admin, { body, query: { project_id: other.id } }));
+    const { text, body: told } = await world.ask(VALIDATE, team.developer, { params: params(), body });
+    expect(pointersOf(told['problems'])).toEqual(['/app/slug']);
+    expect(text).not.toContain(other.slug);
+  });
+
+  test('is checked for the project that is to own the app, if that is there and not archived', async () => {
+    const slug = newSlug();
+    const { project } = await world.scene.place();
+    await world.scene.archive(project);
+    const codeOf = async (project_id: string) =>
+      (
+        await world.ask(ADMIN_VALIDATE, admin, {
+          body: withRepository(slug, `apps/${slug}`),
+          query: { project_id },
+        })
+      ).body['code'] as string;
+    expect(await codeOf(newId())).toBe('project.unknown');
+    expect(await codeOf(project.id)).toBe('project.archived');
+  });
+
   test('stays what it is in a manifest that was stored before', async () => {
     const { readManifest } = await import('../../functions/manifests/manifest.ts');
     const stored = readManifest(withRepository('mine', 'ghcr.io/somebody/something')) as {

@@ -2,6 +2,13 @@ import type { Mutant } from './mutant.ts';
 
 export const manifests: Mutant[] = [
   {
+    what: 'a dry run tells any project which project another’s app belongs to',
+    file: 'functions/manifests/validate-package.ts',
+    from: 'known ? known.slug : await findOwnerSlug(',
+    to: 'await findOwnerSlug(',
+    noticedBy: ['test/manifests/repositories.test.ts'],
+  },
+  {
     what: 'a manifest names an image in somebody else’s registry',
     file: 'functions/manifests/manifest-repositories.ts',
     from: 'if (HOST.test(repository)) {',
