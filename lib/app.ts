@@ -41,6 +41,7 @@ export function buildApp({ outdir, context, validate = true }: BuildOptions): Ap
   });
   new CatalogStack(app, 'GpuaasCatalog', {
     description: 'GPUaaS App Platform: apps, their manifests and versions, and who may launch them.',
+    data,
     core,
   });
   new ArtifactsStack(app, 'GpuaasArtifacts', {

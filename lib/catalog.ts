@@ -37,8 +37,12 @@ export class Catalog extends Construct {
       actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: [CATALOG_PARTITION, APP_PARTITIONS],
     });
-    // A promotion begins only while the version's artifacts are far enough.
-    grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [ARTIFACT_PARTITIONS] });
+    // A promotion begins only while the version's artifacts are far enough; otherwise they are read to say what is
+    // missing.
+    grantItems(this.api, control, {
+      actions: ['BatchGetItem', 'ConditionCheckItem'],
+      partitions: [ARTIFACT_PARTITIONS],
+    });
     // Apps are read together with entitlements or a promotion, by one request, which one statement has to allow as a
     // whole.
     grantItems(this.api, control, {

@@ -73,6 +73,11 @@ const Context = v.pipe(
     ),
     /** Whether tables, users and the data stack refuse to be deleted. A first deployment that fails must be able to. */
     deletion_protection: v.optional(Flag, false),
+    /** What manifests may call the registry, besides its host; the name that the documentation uses by default. */
+    registry_name: v.optional(
+      v.pipe(v.string(), v.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a host name')),
+      'registry.gpuaas.example.com',
+    ),
     /** Whether CloudFront and a firewall stand in front of the API. */
     front: v.optional(Flag, false),
     /** Who hears of alarms; AWS asks the address to confirm. */
@@ -113,6 +118,7 @@ export interface Config {
   reservedConcurrency: boolean;
   lambdaConcurrencyQuota: number;
   deletionProtection: boolean;
+  registryName: string;
   front: boolean;
   alarmEmail?: string;
   logRetentionDays: RetentionDays;
@@ -135,6 +141,7 @@ const NAMES = [
   'reserved_concurrency',
   'lambda_concurrency_quota',
   'deletion_protection',
+  'registry_name',
   'front',
   'alarm_email',
   'log_retention_days',
@@ -167,6 +174,7 @@ export function configOf({ node }: IConstruct): Config {
     reservedConcurrency: context.reserved_concurrency,
     lambdaConcurrencyQuota: context.lambda_concurrency_quota,
     deletionProtection: context.deletion_protection,
+    registryName: context.registry_name,
     front: context.front,
     ...(alarm_email && { alarmEmail: alarm_email }),
     logRetentionDays: log_retention_days,

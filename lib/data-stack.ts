@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
@@ -7,7 +7,7 @@ import {
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { Repository, TagMutability } from 'aws-cdk-lib/aws-ecr';
+import { type CfnRepository, Repository, TagMutability } from 'aws-cdk-lib/aws-ecr';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
@@ -31,6 +31,8 @@ export class DataStack extends Stack {
   readonly signingKeys: Key[];
   /** The platform's own images; every deployment has it, so it tells where the registry is. */
   readonly repository: Repository;
+  /** What stands before a repository's name in the name of an image. */
+  readonly registryHost: string;
   /** Files that apps are made of, each version of each kept. */
   readonly artifacts: Bucket;
   /** Where people sign in, unless the deployment names another issuer. */
@@ -75,6 +77,9 @@ export class DataStack extends Stack {
       imageScanOnPush: true,
       removalPolicy: KEPT,
     });
+    // As CloudFormation tells it: of the account and the region, and on one machine quite another.
+    const { attrRepositoryUri } = this.repository.node.defaultChild as CfnRepository;
+    this.registryHost = Fn.select(0, Fn.split('/', attrRepositoryUri));
     new CfnOutput(this, 'AppRepositoryPrefix', { value: APP_REPOSITORY_PREFIX });
   }
 

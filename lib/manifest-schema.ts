@@ -3,8 +3,8 @@ import { SCHEMA_DIALECT, SCHEMA_FORMATS, SCHEMA_TYPES } from '../functions/manif
 import { Component, Resources, RuntimeProfileAsSent } from '../functions/manifests/manifest-profile.ts';
 import {
   AppPart,
-  FlatManifest,
   ManifestAsSent,
+  OTHER_SPELLINGS,
   VersionPart,
 } from '../functions/manifests/manifest-schema.ts';
 import type { Schema } from '../functions/docs/document.ts';
@@ -15,7 +15,7 @@ export type SchemaDocument = Schema & { $schema: string; $id: string; $defs: Rec
 export function buildManifestSchema(): SchemaDocument {
   const parts = {
     nested: ManifestAsSent,
-    flat: FlatManifest,
+    ...OTHER_SPELLINGS,
     app: AppPart,
     version: VersionPart,
     runtime_profile: RuntimeProfileAsSent,
@@ -34,8 +34,8 @@ export function buildManifestSchema(): SchemaDocument {
     $id: '/api/v1/schemas/app-manifest/v1',
     title: 'App manifest, version 1',
     description:
-      'An app and one version of it, in one of two forms: app and version as separate objects, or all fields at the top level. Registration checks more than a schema can express; docs/manifest.md lists the checks.',
-    anyOf: [{ $ref: '#/$defs/nested' }, { $ref: '#/$defs/flat' }],
+      'An app and one version of it, or several, in one of two forms: app and version as separate objects, or all fields at the top level. Registration checks more than a schema can express; docs/manifest.md lists the checks.',
+    anyOf: ['nested', ...Object.keys(OTHER_SPELLINGS)].map((name) => ({ $ref: `#/$defs/${name}` })),
     $defs: { ...withReferences(definitions as Record<string, Schema>), schema: SUBSET },
   };
   return JSON.parse(JSON.stringify(document, withoutEmpty)) as SchemaDocument;

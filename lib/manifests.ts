@@ -7,9 +7,16 @@ import {
 } from '../functions/manifests/keys.ts';
 import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { promotionPartitions } from '../functions/promotion/keys.ts';
+import { configOf } from './config.ts';
+import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';
+
+export interface ManifestsProps {
+  kernel: Kernel;
+  data: Pick<DataStack, 'registryHost'>;
+}
 
 /**
  * Manifests, submissions and their review. Separate from the catalogue, whose function is called a hundred times as
@@ -18,7 +25,7 @@ import { PlatformFunction } from './platform-function.ts';
 export class Manifests extends Construct {
   readonly api: PlatformFunction;
 
-  constructor(scope: Construct, id: string, { kernel }: { kernel: Kernel }) {
+  constructor(scope: Construct, id: string, { kernel, data }: ManifestsProps) {
     super(scope, id);
     const { control } = kernel;
     this.api = new PlatformFunction(this, 'Api', {
@@ -26,7 +33,11 @@ export class Manifests extends Construct {
       description: 'Answers requests about manifests, submissions and their review.',
       memoryMb: 1024,
       concurrencyMax: 20,
-      environment: kernel.environment,
+      environment: {
+        ...kernel.environment,
+        REGISTRY_HOST: data.registryHost,
+        REGISTRY_NAME: configOf(this).registryName,
+      },
     });
     kernel.grant(this.api);
     grantItems(this.api, control, { actions: ['GetItem', 'PutItem'], partitions: [SUBMISSION_PARTITIONS] });

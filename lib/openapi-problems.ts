@@ -26,7 +26,11 @@ export const Problem: Schema = {
       items: {
         type: 'object',
         properties: {
-          pointer: { type: 'string', description: 'A JSON pointer into the body; after a ?, into the query' },
+          pointer: {
+            type: 'string',
+            description:
+              'A JSON pointer into the body; after a ?, into the query; where artifacts of a version are not ready, into the version',
+          },
           detail: { type: 'string', description: 'What was expected there' },
           hint: { type: 'string', description: 'What to do' },
         },

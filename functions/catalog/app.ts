@@ -82,6 +82,8 @@ export function placeOfApp({ owner }: Pick<App, 'owner'>): { org_id?: OrgId; pro
   return owner ?? {};
 }
 
+export const pathOfApp = ({ slug }: Pick<App, 'slug'>): string => `/api/v1/apps/catalog/${slug}`;
+
 /** Whether the caller belongs to the app's publisher, or to the platform. */
 export function isPublisher(grants: Grant[], { owner }: Pick<App, 'owner'>): boolean {
   return judge(grants, 'apps.catalog.read', owner ?? {}) === 'allowed';

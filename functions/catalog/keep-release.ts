@@ -6,14 +6,7 @@ import { App, APPS_MAX, placeOfApp } from './app.ts';
 import { countedChange } from './catalog-changes.ts';
 import { appKey, catalogHeadKey, manifestKey, versionCounterKey, versionKey } from './keys.ts';
 import { refuse } from './problems.ts';
-import {
-  artifactKey,
-  ArtifactState,
-  boundIdOf,
-  describeUnready,
-  type Rank,
-  SUFFICIENT,
-} from './readiness.ts';
+import { artifactKey, ArtifactState, boundIdOf, findUnready, type Rank, SUFFICIENT } from './readiness.ts';
 import {
   auditVersionMove,
   type Moved,
@@ -25,7 +18,15 @@ import {
 import { subjectOfPromotion } from './version-promotion.ts';
 import { Version } from './version.ts';
 import type { Decision } from '../platform/data/change.ts';
-import { putNew, replace, requireThat, sameAs, update, type Write } from '../platform/data/commit.ts';
+import {
+  Conflict,
+  putNew,
+  replace,
+  requireThat,
+  sameAs,
+  update,
+  type Write,
+} from '../platform/data/commit.ts';
 import { countIn, requireNone } from '../platform/data/counters.ts';
 import { readItems, readItemsAtOnce } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
@@ -122,10 +123,16 @@ export function requireArtifacts(version: Version, to: Rank): Write[] {
           condition: `app_slug = :app AND trust_state = :verified AND lifecycle_state IN (${states.map(([name]) => name).join(', ')})`,
           values: { ':app': version.app_slug, ':verified': 'verified', ...Object.fromEntries(states) },
         },
-        refuse('version.artifacts_unready', { detail: describeUnready(artifact, to) }),
+        () => explainUnready(version, to),
       ),
     ];
   });
+}
+
+/** A failed condition does not say what is missing, so the artifacts are read; ready by now, it is decided again. */
+async function explainUnready(version: Version, to: Rank): Promise<Error> {
+  const { found } = await findArtifactsOf(version, undefined);
+  return findUnready(version, found, to) ?? new Conflict('The artifacts have become ready.');
 }
 
 /** Replaces the app's row, or adds it, and counts the change, which is how whoever keeps the catalogue notices it. */

@@ -1,6 +1,7 @@
 // A version never outranks its artifacts: what must hold of them before it moves on.
 
 import * as v from 'valibot';
+import type { InputFault, Refusal } from '../platform/errors.ts';
 import { refuse } from './problems.ts';
 import type { ExpectedArtifact, Version } from './version.ts';
 import type { Key } from '../platform/data/table.ts';
@@ -36,46 +37,71 @@ export function boundIdOf(
   return artifactIdOf({ repository, app_version: version, artifact_name: name, variant, digest });
 }
 
+/** What an artifact lacks, and what to do about it. */
+type Shortcoming = Pick<InputFault, 'detail' | 'hint'>;
+
 export function requireBound({ artifacts }: Pick<Version, 'artifacts'>): void {
-  const unbound = artifacts.filter(({ digest }) => digest === undefined);
-  refuseUnready(unbound.map((artifact) => `${nameArtifact(artifact)} has no digest yet.`));
+  const unready = refusalOf(
+    artifacts.map((artifact) => (artifact.digest === undefined ? unbound(artifact) : undefined)),
+  );
+  if (unready) throw unready;
+}
+
+type Needing = Pick<Version, 'app_slug' | 'version' | 'artifacts'>;
+
+export function requireReady(version: Needing, found: (ArtifactState | undefined)[], to: Rank): void {
+  const unready = findUnready(version, found, to);
+  if (unready) throw unready;
 }
 
 /** Of the artifacts as they were found, in the order the version lists them. */
-export function requireReady(
-  { app_slug, artifacts }: Pick<Version, 'app_slug' | 'artifacts'>,
+export function findUnready(
+  version: Needing,
   found: (ArtifactState | undefined)[],
   to: Rank,
-): void {
-  refuseUnready(
-    artifacts.flatMap((artifact, index) => shortcomingOf(app_slug, artifact, found[index], to) ?? []),
+): Refusal | undefined {
+  return refusalOf(
+    version.artifacts.map((artifact, index) => shortcomingOf(version, artifact, found[index], to)),
   );
 }
 
-function refuseUnready(shortcomings: string[]): void {
-  if (shortcomings.length > 0) throw refuse('version.artifacts_unready', { detail: shortcomings.join(' ') });
+/** One entry for each artifact, pointing into the version. */
+function refusalOf(shortcomings: (Shortcoming | undefined)[]): Refusal | undefined {
+  const faults = shortcomings.flatMap((each, index) =>
+    each ? [{ pointer: `/artifacts/${index}`, ...each }] : [],
+  );
+  if (faults.length === 0) return undefined;
+  const detail = faults.map((fault) => fault.detail).join(' ');
+  return refuse('version.artifacts_unready', { detail, faults });
 }
 
 function shortcomingOf(
-  slug: AppSlug,
+  { app_slug, version }: Needing,
   artifact: ExpectedArtifact,
   found: ArtifactState | undefined,
   to: Rank,
-): string | undefined {
-  const name = nameArtifact(artifact);
-  if (artifact.digest === undefined) return `${name} has no digest yet.`;
-  if (!found) return `${name} is not registered.`;
-  if (found.app_slug !== slug) return `${name} is registered for another app.`;
-  if (found.trust_state !== 'verified') return `${name} is ${found.trust_state}.`;
+): Shortcoming | undefined {
+  if (artifact.digest === undefined) return unbound(artifact);
+  const { repository, digest } = artifact;
+  const name = `${nameArtifact(artifact)} (${repository}@${digest}, version ${version})`;
   const sufficient: readonly Status[] = SUFFICIENT[to];
-  if (!sufficient.includes(found.lifecycle_state)) return `${name} is ${found.lifecycle_state}, not ${to}.`;
+  if (!found) return { detail: `${name} is not registered.`, hint: 'Push it there and register it.' };
+  if (found.app_slug !== app_slug)
+    return { detail: `${name} is registered for another app.`, hint: 'Publish it for this app.' };
+  if (found.trust_state !== 'verified')
+    return {
+      detail: `${name} is ${found.trust_state}.`,
+      hint: 'Sign it and verify it, or publish another one.',
+    };
+  if (!sufficient.includes(found.lifecycle_state))
+    return { detail: `${name} is ${found.lifecycle_state}, not ${to}.`, hint: 'Promote the artifact first.' };
   return undefined;
 }
 
-/** The message of a failed write condition, which does not tell what exactly is missing. */
-export function describeUnready(artifact: ExpectedArtifact, to: Rank): string {
-  return `${nameArtifact(artifact)} must be registered with its digest, verified, and at least ${to}.`;
-}
+const unbound = (artifact: ExpectedArtifact): Shortcoming => ({
+  detail: `${nameArtifact(artifact)} has no digest yet.`,
+  hint: 'Push it, and register the manifest again with the digest the registry returned.',
+});
 
 function nameArtifact({ name, variant }: ExpectedArtifact): string {
   return variant === undefined ? `The artifact “${name}”` : `The artifact “${name}” for ${variant}`;

@@ -40,7 +40,7 @@ export const approveSubmission = command(
     const actor = nameActor(ctx.actor);
     const approved = approve(submission, { actor, notes: body.notes }, ctx.now());
     // Only the submission says which app it is about, so this is a read of its own.
-    const registered = await findRegistered(manifest);
+    const [registered = {}] = (await findRegistered([manifest])).registered;
     const by = { owner: place, actor };
     const registration = planRegistration(manifest, submission.manifest_digest, registered, by, ctx.now());
     return {

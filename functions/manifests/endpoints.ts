@@ -9,6 +9,7 @@ import { rejectSubmission } from './reject-submission.ts';
 import { requestChanges } from './request-changes.ts';
 import { reviseSubmission } from './revise-submission.ts';
 import { submitManifest } from './submit-manifest.ts';
+import { validateProjectManifest } from './validate-project-manifest.ts';
 import { validateManifest } from './validate-manifest.ts';
 import { withdrawSubmission } from './withdraw-submission.ts';
 
@@ -16,6 +17,7 @@ import { withdrawSubmission } from './withdraw-submission.ts';
 export const manifestsEndpoints = {
   registerManifest,
   validateManifest,
+  validateProjectManifest,
   submitManifest,
   listProjectSubmissions,
   getProjectSubmission,

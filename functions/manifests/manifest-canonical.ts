@@ -8,14 +8,16 @@ import {
   type RuntimeProfileAsSent,
   SINGLE_CONTAINER_FIELDS,
 } from './manifest-profile.ts';
-import { AppPart, type ManifestAsSent, type UI_KINDS } from './manifest-schema.ts';
+import { AppPart, COUNTED, type ManifestAsSent, type UI_KINDS } from './manifest-schema.ts';
 import type { InputFault } from '../platform/errors.ts';
 
 export type RuntimeBackend = (typeof RUNTIME_BACKENDS)[number];
 type AppAsSent = ManifestAsSent['app'];
 type VersionAsSent = ManifestAsSent['version'];
 type Shorthand = 'artifact_kind' | 'artifact_ref';
-type Settled = 'runtime_backend' | 'artifacts' | 'compatibility' | 'runtime_profile';
+type Settled = 'runtime_backend' | 'artifacts' | 'compatibility' | 'runtime_profile' | 'metering';
+type MeteringAsSent = VersionAsSent['metering'];
+type Counted = (typeof COUNTED)[number];
 
 export interface Manifest {
   schema_version: 1;
@@ -28,8 +30,11 @@ export interface Manifest {
     artifacts: ManifestArtifact[];
     compatibility: NonNullable<VersionAsSent['compatibility']>;
     runtime_profile?: RuntimeProfile;
+    metering: Metering;
   };
 }
+
+type Metering = MeteringAsSent & { kind: Exclude<MeteringAsSent['kind'], Counted> };
 
 type ArtifactAsSent = NonNullable<VersionAsSent['artifacts']>[number];
 type ManifestArtifact = ArtifactAsSent & {
@@ -39,7 +44,7 @@ type ManifestArtifact = ArtifactAsSent & {
 /** From a place in the canonical manifest to the place the sender wrote it at. */
 export type PointerMap = (pointer: string) => string;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The flat spelling with its fields put into app and version; the nested one as it is. */
@@ -84,6 +89,15 @@ export const SPELLING_CHECKS: { reads: string[]; find: (sent: ManifestAsSent) =>
     ],
   },
   {
+    reads: ['/version/metering'],
+    find: ({ version: { metering } }) =>
+      faultIf(
+        isCounted(metering) && metering.units.length > 0,
+        '/version/metering/units',
+        'Expected units only with kind: app_units.',
+      ),
+  },
+  {
     reads: ['/version/runtime_profile'],
     find: ({ version: { runtime_profile: profile } }) =>
       SINGLE_CONTAINER_FIELDS.flatMap((field) =>
@@ -121,6 +135,7 @@ export function canonicalManifest(sent: ManifestAsSent): { manifest: Manifest; p
     artifact_ref,
     artifacts: listed,
     runtime_profile: profile,
+    metering,
     ...version
   } = sent.version;
   const runtime_backend =
@@ -148,6 +163,7 @@ export function canonicalManifest(sent: ManifestAsSent): { manifest: Manifest; p
       }),
       compatibility: version.compatibility ?? anyAllocation(profile?.resources.gpu_count ?? 0),
       ...(profile && { runtime_profile: canonicalProfile(profile) }),
+      metering: canonicalMetering(metering),
     },
   };
   return {
@@ -160,6 +176,16 @@ export function canonicalManifest(sent: ManifestAsSent): { manifest: Manifest; p
     },
   };
 }
+
+/** What could not be read is left out, as everywhere. */
+function canonicalMetering(metering: MeteringAsSent): Metering {
+  return isCounted(metering)
+    ? { kind: 'app_units', units: [{ unit: metering.kind }] }
+    : (metering as Metering);
+}
+
+const isCounted = (metering?: MeteringAsSent): metering is MeteringAsSent & { kind: Counted } =>
+  COUNTED.some((unit) => unit === metering?.kind);
 
 function onlyArtifact(ref: string, kind: ArtifactAsSent['artifact_kind'] = 'oci'): ArtifactAsSent {
   const [repository = '', digest = ''] = ref.split('@');
@@ -176,7 +202,17 @@ function anyAllocation(min_gpu_count: number): Manifest['version']['compatibilit
 }
 
 function canonicalProfile(profile: RuntimeProfileAsSent): RuntimeProfile {
-  const { components: listed, engines, artifact, image_ref, command, args, health, ...rest } = profile;
+  const {
+    components: listed,
+    engines,
+    artifact,
+    image_ref,
+    command,
+    args,
+    bootstrap,
+    health,
+    ...rest
+  } = profile;
   const { parameter_args, env, ports, ...shared } = rest;
   const describesContainer = SINGLE_CONTAINER_FIELDS.some((field) => isSaid(profile[field]));
   const single = {
@@ -185,6 +221,7 @@ function canonicalProfile(profile: RuntimeProfileAsSent): RuntimeProfile {
     ...(image_ref !== undefined && { image_ref }),
     ...(command && { command }),
     ...(args && { args }),
+    ...(bootstrap && { bootstrap }),
     parameter_args,
     env,
     ports,

@@ -67,6 +67,14 @@ const Health = v.strictObject({
   start_seconds: v.optional(said(wholeNumber(0, 3600), 'How long it may take to become ready.'), 60),
 });
 
+const Bootstrap = v.strictObject({
+  command: said(Command, 'The command to run; exit status 0 means that the component is prepared.'),
+  timeout_seconds: v.optional(
+    said(wholeNumber(1, 3600), 'How long it may take before the start counts as failed.'),
+    300,
+  ),
+});
+
 export const Resources = v.strictObject({
   gpu_count: v.optional(said(wholeNumber(0, 64), 'The number of GPUs.')),
   gpu_placement: v.optional(
@@ -111,6 +119,12 @@ const CONTAINER = {
   ),
   env: maybeListOf(EnvEntry, 100, 'Environment variables: a plain value, or where the value comes from.'),
   ports: maybeListOf(Port, 20, 'The ports it listens on, and who may reach them.'),
+  bootstrap: v.optional(
+    said(
+      Bootstrap,
+      'A command that runs once inside the container, before the component is checked for readiness.',
+    ),
+  ),
   health: v.optional(said(Health, 'How the platform checks that it is ready and stays ready.')),
 };
 

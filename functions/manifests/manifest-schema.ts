@@ -1,5 +1,5 @@
-// The manifest as it is sent: the app, which all versions share, and one version of it. Wire schemas only: what several
-// fields say together is judged in manifest-checks.ts.
+// The manifest as it is sent: the app, which all versions share, and one version of it or several. Wire schemas only:
+// what several fields say together is judged in manifest-checks.ts.
 
 import * as v from 'valibot';
 import { AppSlug } from '../platform/name.ts';
@@ -201,10 +201,13 @@ const Ui = v.strictObject({
   port: v.optional(said(PortNumber, 'The port that serves them.')),
 });
 
+/** Units that most apps count: as a kind, each stands for itself as the only unit. */
+export const COUNTED = ['tokens', 'requests'] as const;
+
 const Metering = v.strictObject({
   kind: said(
-    v.picklist(['none', 'session_seconds', 'app_units']),
-    'session_seconds: measured by the platform. app_units: the app also reports units of its own.',
+    v.picklist(['none', 'session_seconds', 'app_units', ...COUNTED]),
+    'session_seconds: measured by the platform. app_units: the app also reports units of its own. tokens, requests: short for app_units with this one unit.',
   ),
   units: maybeListOf(
     v.strictObject({
@@ -282,9 +285,21 @@ export const ManifestAsSent = v.strictObject({
 });
 export type ManifestAsSent = v.InferOutput<typeof ManifestAsSent>;
 
-/** The other spelling, everything at the top. Only the exported schema needs it: its fields are first put where they belong. */
-export const FlatManifest = v.strictObject({
-  schema_version: SchemaVersion,
-  ...AppPart.entries,
-  ...VersionPart.entries,
-});
+/** As many as one transaction registers, with everything that is told of each. */
+export const PACKAGE_VERSIONS_MAX = 10;
+
+const Versions = someOf(
+  VersionPart,
+  PACKAGE_VERSIONS_MAX,
+  'Several versions of the app, each registered by itself.',
+);
+
+/**
+ * The other spellings: everything at the top, and several versions of one app. Only the exported schema needs them:
+ * what is sent is first brought into the form above.
+ */
+export const OTHER_SPELLINGS = {
+  flat: v.strictObject({ schema_version: SchemaVersion, ...AppPart.entries, ...VersionPart.entries }),
+  nested_versions: v.strictObject({ schema_version: SchemaVersion, app: AppPart, versions: Versions }),
+  flat_versions: v.strictObject({ schema_version: SchemaVersion, ...AppPart.entries, versions: Versions }),
+};

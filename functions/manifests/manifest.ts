@@ -2,9 +2,16 @@
 
 import * as v from 'valibot';
 import { checkValues, PROBLEMS_MAX } from './manifest-bounds.ts';
-import { canonicalManifest, type Manifest, nestSpelling, SPELLING_CHECKS } from './manifest-canonical.ts';
+import {
+  canonicalManifest,
+  type Manifest,
+  nestSpelling,
+  type PointerMap,
+  SPELLING_CHECKS,
+} from './manifest-canonical.ts';
 import { MANIFEST_CHECKS } from './manifest-checks.ts';
 import { faultIf, faultsOf, placesAbove } from './manifest-faults.ts';
+import { REPOSITORY_CHECKS, withoutHosts } from './manifest-repositories.ts';
 import { ManifestAsSent } from './manifest-schema.ts';
 import { Steps } from './steps.ts';
 import type { InputFault } from '../platform/errors.ts';
@@ -22,30 +29,53 @@ export function readManifest(
 ): { manifest: Manifest } | { problems: InputFault[] } {
   const values = checkValues(input);
   if (!values.isBounded) return { problems: values.faults };
-  const { nested, pointerOf } = nestSpelling(input);
+  const read = readSpelled(nestSpelling(input), steps);
+  const problems = [...values.faults, ...('problems' in read ? read.problems : [])];
+  return 'problems' in read || problems.length > 0 ? refused(problems) : { manifest: read.manifest };
+}
+
+/** A manifest whose fields were put into app and version, and where each of them was written. */
+export interface Spelled {
+  nested: unknown;
+  pointerOf: PointerMap;
+}
+
+/** Good by itself, with the way from a place in it to the place the sender wrote it at. */
+export interface SentVersion {
+  manifest: Manifest;
+  pointerOf: PointerMap;
+}
+
+/** With the names of the platform's registry, its artifacts must lie there; without them, they lie wherever they say. */
+export function readSpelled(
+  { nested, pointerOf }: Spelled,
+  steps: Steps,
+  registryHosts?: readonly string[],
+): SentVersion | { problems: InputFault[] } {
   const parsed = v.safeParse(objectsOnly(ManifestAsSent), nested);
   const faults = faultsOf(ManifestAsSent, nested, parsed.issues);
   const unread = placesAbove(faults.filter(({ isShape }) => isShape));
-  const problems = [
-    ...values.faults,
-    ...faults.map(({ isShape: _isShape, pointer, ...fault }) => ({ pointer: pointerOf(pointer), ...fault })),
-  ];
+  const problems = faults.map(({ isShape: _isShape, pointer, ...fault }) => ({
+    pointer: pointerOf(pointer),
+    ...fault,
+  }));
   if (faults.some(({ isShape, pointer }) => isShape && /^(?:\/app|\/version)?$/.test(pointer)))
-    return refused(problems);
+    return { problems };
   const sent = withoutUnread(parsed.output as ManifestAsSent, unread);
-  const { manifest, pointerOf: sentPointerOf } = canonicalManifest(sent);
+  const { manifest: written, pointerOf: sentPointerOf } = canonicalManifest(sent);
+  const manifest = registryHosts ? withoutHosts(written, registryHosts) : written;
+  const checks = registryHosts ? [...MANIFEST_CHECKS, ...REPOSITORY_CHECKS] : MANIFEST_CHECKS;
   const isReadable = ({ reads }: { reads: string[] }): boolean => !reads.some((member) => unread.has(member));
   const found = [
     ...SPELLING_CHECKS.filter(isReadable).flatMap(({ find }) => find(sent)),
-    ...MANIFEST_CHECKS.filter(isReadable).flatMap(({ find }) => find(manifest, steps)),
+    ...checks.filter(isReadable).flatMap(({ find }) => find(manifest, steps)),
   ];
-  problems.push(
-    ...found.map(({ pointer, ...fault }) => ({ pointer: pointerOf(sentPointerOf(pointer)), ...fault })),
-  );
-  return problems.length > 0 ? refused(problems) : { manifest };
+  const asWritten: PointerMap = (pointer) => pointerOf(sentPointerOf(pointer));
+  problems.push(...found.map(({ pointer, ...fault }) => ({ pointer: asWritten(pointer), ...fault })));
+  return problems.length > 0 ? { problems } : { manifest, pointerOf: asWritten };
 }
 
-const refused = (problems: InputFault[]): { problems: InputFault[] } => ({
+export const refused = (problems: InputFault[]): { problems: InputFault[] } => ({
   problems: problems.slice(0, PROBLEMS_MAX),
 });
 

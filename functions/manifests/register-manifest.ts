@@ -2,17 +2,19 @@ import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { lowerCased, ProjectId } from '../platform/ids.ts';
-import { placeOfApp } from '../catalog/app.ts';
-import { digestManifest } from './digest-manifest.ts';
-import { auditRegistration, planRegistration, VersionRegistered } from './registration.ts';
-import { findRegistered, saveRegistration } from './registration-store.ts';
-import { MANIFEST_TEXT, requireManifest, SentManifest } from './sent-manifest.ts';
+import { AppSlug } from '../platform/name.ts';
+import { pathOfApp, placeOfApp } from '../catalog/app.ts';
+import { auditRegistration, planRegistrations, requireOwner, VersionRegistered } from './registration.ts';
+import { findOwnerSlug, findRegistered, saveRegistrations } from './registration-store.ts';
+import { MANIFEST_TEXT, requirePackage, requirePlaced, SentManifest } from './sent-manifest.ts';
 import { pathOfVersion, VersionView, viewVersion } from '../catalog/version.ts';
-import { refuse } from './problems.ts';
+
+/** Where several versions were sent as a list. */
+const VersionsView = v.object({ app_slug: AppSlug, versions: v.array(VersionView) });
 
 export const registerManifest = command(
   {
-    summary: 'Register a version of an app by its manifest',
+    summary: 'Register a version of an app by its manifest, or several at once',
     action: 'manifests.manifest.register',
     query: v.strictObject({
       project_id: v.optional(
@@ -21,7 +23,7 @@ export const registerManifest = command(
     }),
     body: SentManifest,
     parseText: MANIFEST_TEXT,
-    reply: VersionView,
+    reply: v.union([VersionView, VersionsView]),
     status: 201,
     refusals: [
       'manifest.malformed',
@@ -37,21 +39,26 @@ export const registerManifest = command(
     ],
   },
   async (ctx, { query, body }) => {
-    const manifest = requireManifest(body);
+    const sent = requirePackage(body);
+    const drafts = sent.versions.map(({ manifest }) => manifest);
     const projectId = query.project_id && lowerCased(query.project_id);
-    const { project, ...registered } = await findRegistered(manifest, projectId);
-    if (projectId !== undefined && !project) throw refuse('project.unknown');
-    if (project?.status === 'archived') throw refuse('project.archived');
+    const { project, registered } = await findRegistered(drafts, projectId);
+    requireOwner(projectId, project);
+    const slug = await findOwnerSlug(drafts, registered[0]?.app, project);
+    const manifests = requirePlaced(sent.versions, slug);
     const owner = project && { org_id: project.org_id, project_id: project.id };
     const by = { owner, actor: nameActor(ctx.actor) };
-    const { app, version } = planRegistration(manifest, digestManifest(manifest), registered, by, ctx.now());
+    const { app, versions } = planRegistrations(manifests, registered, by, ctx.now());
+    const [first, ...others] = versions;
     return {
-      ...auditRegistration(registered.version, version),
+      ...auditRegistration(registered[0]?.version, first),
+      also: others.map((version, index) => auditRegistration(registered[index + 1]?.version, version)),
       place: placeOfApp(app),
-      writes: saveRegistration(registered, { app, version }, manifest),
-      events: [VersionRegistered(version)],
-      reply: viewVersion(version),
-      location: pathOfVersion(version),
+      writes: saveRegistrations(registered, { app, versions }, manifests),
+      events: versions.map((version) => VersionRegistered(version)),
+      ...(sent.isList
+        ? { reply: { app_slug: app.slug, versions: versions.map(viewVersion) }, location: pathOfApp(app) }
+        : { reply: viewVersion(first), location: pathOfVersion(first) }),
     };
   },
 );

@@ -2,10 +2,12 @@
 
 import * as v from 'valibot';
 import { type InputFault } from '../platform/errors.ts';
+import type { ProjectId } from '../platform/ids.ts';
 import { event } from '../platform/events.ts';
 import { AppSlug } from '../platform/name.ts';
 import { type App, type AppFace, isDraftOnly, VERSIONS_MAX } from '../catalog/app.ts';
 import { STATUSES } from '../promotion/status.ts';
+import { digestManifest } from './digest-manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { Digest } from '../platform/name.ts';
 import { subjectOfVersion, type Version } from '../catalog/version.ts';
@@ -38,11 +40,7 @@ interface Obstacle extends InputFault {
   code: Parameters<typeof refuse>[0];
 }
 
-export function obstaclesOf(
-  manifest: Manifest,
-  registered: Registered,
-  owner: Owner | undefined,
-): Obstacle[] {
+function obstaclesOf(manifest: Manifest, registered: Registered, owner: Owner | undefined): Obstacle[] {
   const { app } = registered;
   if (!app) return [];
   if (owner && app.owner?.project_id !== owner.project_id) {
@@ -97,13 +95,57 @@ function obstaclesOfVersion(manifest: Manifest, app: App, { version, promotion }
   return [];
 }
 
+/** Of each version, where those before it are registered too. */
+export function obstaclesOfEach(
+  manifests: Manifest[],
+  registered: Registered[],
+  owner: Owner | undefined,
+): Obstacle[][] {
+  let app = registered[0]?.app;
+  return manifests.map((manifest, index) => {
+    const obstacles = obstaclesOf(manifest, { ...registered[index], app }, owner);
+    app = planApp(manifest, app, owner, '');
+    return obstacles;
+  });
+}
+
 export function requireRegistrable(
-  manifest: Manifest,
-  registered: Registered,
+  manifests: Manifest[],
+  registered: Registered[],
   owner: Owner | undefined,
 ): void {
-  const [obstacle] = obstaclesOf(manifest, registered, owner);
+  const [obstacle] = obstaclesOfEach(manifests, registered, owner).flat();
   if (obstacle) throw refuse(obstacle.code, { detail: obstacle.detail });
+}
+
+/** Who is named as the owner of a new app must be there, and at work. */
+export function requireOwner(named: ProjectId | undefined, project: { status: string } | undefined): void {
+  if (named !== undefined && !project) throw refuse('project.unknown');
+  if (project?.status === 'archived') throw refuse('project.archived');
+}
+
+/** Several versions of one app, whose row changes once. */
+export function planRegistrations(
+  manifests: Manifest[],
+  registered: Registered[],
+  by: Registrant,
+  now: Date,
+): { app: App; versions: [Version, ...Version[]] } {
+  const before = registered[0]?.app;
+  let app = before;
+  const [first, ...others] = manifests.map((manifest, index) => {
+    const planned = planRegistration(
+      manifest,
+      digestManifest(manifest),
+      { ...registered[index], app },
+      by,
+      now,
+    );
+    app = planned.app;
+    return planned.version;
+  });
+  if (!app || !first) throw new Error('There is no version to register.');
+  return { app: { ...app, revision: (before?.revision ?? 0) + 1 }, versions: [first, ...others] };
 }
 
 /** A new version in draft, or a draft replaced. */
@@ -114,10 +156,9 @@ export function planRegistration(
   { owner, actor }: Registrant,
   now: Date,
 ): Registration {
-  requireRegistrable(manifest, registered, owner);
+  requireRegistrable([manifest], [registered], owner);
   const at = now.toISOString();
-  const face = faceOf(manifest);
-  const app = planApp(manifest, face, registered.app, owner, at);
+  const app = planApp(manifest, registered.app, owner, at);
   const { version, internal_testing, release_notes, artifacts } = manifest.version;
   return {
     app,
@@ -127,7 +168,7 @@ export function planRegistration(
       status: 'draft',
       internal: internal_testing,
       ...(app.owner && { owner: app.owner }),
-      face,
+      face: faceOf(manifest),
       artifacts: artifacts.map(({ name, artifact_kind, variant, repository, digest: bound }) => ({
         name,
         artifact_kind,
@@ -159,13 +200,8 @@ function faceOf({ app }: Manifest): AppFace {
 }
 
 /** An app that others see does not show them that there is a draft. */
-function planApp(
-  { app, version }: Manifest,
-  face: AppFace,
-  before: App | undefined,
-  claim: Owner | undefined,
-  at: string,
-): App {
+function planApp(manifest: Manifest, before: App | undefined, claim: Owner | undefined, at: string): App {
+  const { app, version } = manifest;
   const versions = {
     ...before?.versions,
     [version.version]: { status: 'draft', internal: version.internal_testing } as const,
@@ -174,7 +210,7 @@ function planApp(
   const owner = before ? before.owner : claim;
   return {
     slug: app.slug,
-    ...face,
+    ...faceOf(manifest),
     ...(owner && { owner }),
     versions,
     revision: (before?.revision ?? 0) + 1,

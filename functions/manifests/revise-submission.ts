@@ -36,16 +36,17 @@ export const reviseSubmission = command(
     ],
   },
   async (ctx, { params, body }) => {
-    const manifest = requireManifest(body);
+    const project = projectOf(ctx);
+    const manifest = requireManifest(body, project.slug);
     const { submission, registered } = await findSubmissionAndRegistered(
       params.submission_id,
-      projectOf(ctx).id,
+      project.id,
       manifest,
     );
     const stale = requireVersion(submission, ctx.ifMatch);
     const handedIn = { manifest, digest: digestManifest(manifest), actor: nameActor(ctx.actor) };
     const revised = revise(submission, handedIn, ctx.now());
-    requireRegistrable(manifest, registered, placeOfSubmission(submission));
+    requireRegistrable([manifest], registered, placeOfSubmission(submission));
     return {
       subject: subjectOfSubmission(submission),
       before: submission,

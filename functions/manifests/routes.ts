@@ -19,7 +19,10 @@ export const manifestsRoutes = {
     'apps.catalog.publish',
   ],
   'POST /api/v1/projects/{project_id}/apps/manifests': ['submitManifest', 'apps.manifest.submit'],
-  'POST /api/v1/projects/{project_id}/apps/manifests/validate': ['validateManifest', 'apps.manifest.submit'],
+  'POST /api/v1/projects/{project_id}/apps/manifests/validate': [
+    'validateProjectManifest',
+    'apps.manifest.submit',
+  ],
   'GET /api/v1/projects/{project_id}/apps/submissions': ['listProjectSubmissions', 'apps.catalog.read'],
   'GET /api/v1/projects/{project_id}/apps/submissions/{submission_id}': [
     'getProjectSubmission',

@@ -44,10 +44,10 @@ export async function findSubmissionInFull(
 export async function findSubmissionAndRegistered(
   id: SubmissionId,
   projectId: ProjectId,
-  { app: { slug }, version: { version } }: Manifest,
-): Promise<{ submission: Submission; registered: Registered }> {
-  const [item, ...rows] = await readItems([submissionKey(lowerCased(id)), ...registeredKeys(slug, version)]);
-  return { submission: requireOf(projectId, item), registered: parseRegistered(rows) };
+  manifest: Manifest,
+): Promise<{ submission: Submission; registered: Registered[] }> {
+  const [item, ...rows] = await readItems([submissionKey(lowerCased(id)), ...registeredKeys([manifest])]);
+  return { submission: requireOf(projectId, item), registered: parseRegistered([manifest], rows) };
 }
 
 function requireOf(projectId: ProjectId | undefined, item: Record<string, unknown> | undefined): Submission {

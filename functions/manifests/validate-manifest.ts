@@ -1,25 +1,22 @@
+import * as v from 'valibot';
 import { query } from '../platform/http/endpoint.ts';
-import { readManifest } from './manifest.ts';
-import { obstaclesOf } from './registration.ts';
-import { findRegistered } from './registration-store.ts';
+import { lowerCased, ProjectId } from '../platform/ids.ts';
+import { validatePackage } from './validate-package.ts';
 import { MANIFEST_TEXT, SentManifest, ValidationView } from './sent-manifest.ts';
 
-/** For a project the checks are those of a submission; for the platform, those of a registration. */
+/** The checks are those of a registration. */
 export const validateManifest = query(
   {
     summary: 'Validate a manifest and list every problem, without changing anything',
+    query: v.strictObject({
+      project_id: v.optional(
+        v.pipe(ProjectId, v.description('The project that would own a new app; the platform if omitted')),
+      ),
+    }),
     body: SentManifest,
     parseText: MANIFEST_TEXT,
     reply: ValidationView,
-    refusals: ['manifest.malformed'],
+    refusals: ['manifest.malformed', 'project.unknown', 'project.archived'],
   },
-  async (ctx, { body }) => {
-    const read = readManifest(body);
-    if ('problems' in read) return { valid: false, problems: read.problems };
-    const { manifest } = read;
-    const owner = ctx.project && { org_id: ctx.project.org_id, project_id: ctx.project.id };
-    const obstacles = obstaclesOf(manifest, await findRegistered(manifest), owner);
-    const problems = obstacles.map(({ code: _code, ...problem }) => problem);
-    return { valid: problems.length === 0, problems, manifest };
-  },
+  (_, { query: { project_id }, body }) => validatePackage(body, project_id && lowerCased(project_id)),
 );

@@ -196,7 +196,7 @@ async function wire(
   const operator = principals.operator();
   const client = { endpoint: url, region: REGION, credentials: operator };
   const dynamodb = new DynamoDBClient(client);
-  const world: World = { url, streams: new Map() };
+  const world: World = { url, streams: new Map(), registryHost: engines.registry?.host };
   const makers: Makers = {
     dynamodb,
     sqs: new SQSClient(client),

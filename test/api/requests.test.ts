@@ -63,6 +63,7 @@ const READS_OF_RULES: Record<string, number> = {
   // What stands under the manifest's names: app, version and its promotion, by one request.
   'POST /api/v1/admin/apps/manifests, for the platform': 1,
   'POST /api/v1/admin/apps/manifests, for a project': 1,
+  'POST /api/v1/admin/apps/manifests, with several versions': 1,
   'POST /api/v1/projects/{project_id}/apps/manifests': 1,
   'PUT /api/v1/projects/{project_id}/apps/submissions/{submission_id}': 1,
   'POST /api/v1/projects/{project_id}/apps/submissions/{submission_id}/withdraw': 1,

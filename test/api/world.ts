@@ -95,6 +95,8 @@ export async function openWorld({
     PLATFORM_ADMINS: ADMIN,
     PLATFORM_REPOSITORY: 'gpuaas/platform',
     PLATFORM_VERSION: 'test',
+    REGISTRY_HOST: services.registry.host,
+    REGISTRY_NAME: 'registry.gpuaas.example.com',
     PUBLISHER_ROLE_ARN: services.putRole('publisher', [allow(PUBLISHING, '*')]),
     SIGNING_KEY_IDS: SIGNING_KEYS.join(','),
     SOCKET_URL: 'ws://127.0.0.1:1/live',

@@ -8,7 +8,6 @@ import { planProject, type Project } from '../../functions/identity/project.ts';
 import { digestManifest } from '../../functions/manifests/digest-manifest.ts';
 import { saveRegistration } from '../../functions/manifests/registration-store.ts';
 import { planRegistration } from '../../functions/manifests/registration.ts';
-import { requireManifest } from '../../functions/manifests/sent-manifest.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { putItem } from '../../functions/platform/data/table.ts';
@@ -21,7 +20,7 @@ import type { Promotion } from '../../functions/promotion/promotion.ts';
 import type { Status } from '../../functions/promotion/status.ts';
 import { repositoryOf } from '../../functions/storage/repository.ts';
 import { planArtifact } from '../artifacts/planned-artifact.ts';
-import { DIGEST, sampleManifest } from '../manifests/sample-manifest.ts';
+import { canonical, DIGEST, sampleManifest } from '../manifests/sample-manifest.ts';
 
 /** Artifacts of the platform's own apps are some project's too. */
 const NOBODY = planProject(newId(), newId(), { name: 'Nobody', slug: 'nobody' }, new Date(0));
@@ -47,7 +46,7 @@ export async function releaseVersion(wanted: Wanted = {}): Promise<Version> {
   const repository = repositoryOf(owner?.slug ?? NOBODY.slug, slug);
   const { digest = DIGEST } = wanted;
   const artifacts = [{ name: 'runtime', artifact_kind: 'oci', repository, digest }];
-  const manifest = requireManifest(sampleManifest({ slug }, { version: number, artifacts }));
+  const manifest = canonical(sampleManifest({ slug }, { version: number, artifacts }));
   const standing = await findAnyRelease({ app_slug: manifest.app.slug, version: manifest.version.version });
   const by = {
     actor: 'user:somebody',

@@ -157,8 +157,11 @@ describe('a version', () => {
 });
 
 describe('its artifacts', () => {
-  const artifacts = [{ name: 'image', artifact_kind: 'oci', variant: 'cpu', digest: 'sha256:1' }];
+  const artifacts = [
+    { name: 'image', artifact_kind: 'oci', variant: 'cpu', repository: 'samples/image', digest: 'sha256:1' },
+  ];
   const app_slug = 'sample';
+  const version = '2.0.0';
   const good = { app_slug, lifecycle_state: 'active', trust_state: 'verified' } as const;
 
   test.each([
@@ -172,9 +175,9 @@ describe('its artifacts', () => {
     ['active', 'active', true],
     ['active', 'retired', false],
   ] as const)('let it become %s when they are %s: %s', (to, lifecycle_state, may) => {
-    const ready = () => requireReady({ app_slug, artifacts }, [{ ...good, lifecycle_state }], to);
+    const ready = () => requireReady({ app_slug, version, artifacts }, [{ ...good, lifecycle_state }], to);
     if (may) expect(ready).not.toThrow();
-    else expect(ready).toThrow(/“image” for cpu is/);
+    else expect(ready).toThrow(/“image” for cpu \(samples\/image@sha256:1, version 2\.0\.0\) is/);
   });
 
   test.each([
@@ -183,14 +186,14 @@ describe('its artifacts', () => {
     ['are not verified', { ...good, trust_state: 'unverified' as const }, /is unverified/],
     ['were revoked', { ...good, trust_state: 'revoked' as const }, /is revoked/],
   ])('keep it where it is when they %s', (_, found, words) => {
-    expect(() => requireReady({ app_slug, artifacts }, [found], 'staged')).toThrow(words);
+    expect(() => requireReady({ app_slug, version, artifacts }, [found], 'staged')).toThrow(words);
   });
 
   test('are all named that are not ready, and those without a digest before anything is read', () => {
     const two = [...artifacts, { name: 'weights', artifact_kind: 'blob' }];
-    expect(() => requireReady({ app_slug, artifacts: two }, [undefined, undefined], 'staged')).toThrow(
-      /“image” for cpu is not registered\. The artifact “weights” has no digest yet\./,
-    );
+    expect(() =>
+      requireReady({ app_slug, version, artifacts: two }, [undefined, undefined], 'staged'),
+    ).toThrow(/“image” for cpu \(.+\) is not registered\. The artifact “weights” has no digest yet\./);
     expect(() => requireBound({ artifacts: two })).toThrow(/“weights” has no digest yet/);
   });
 });

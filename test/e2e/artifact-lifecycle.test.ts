@@ -73,6 +73,7 @@ beforeAll(async () => {
   ] as const)
     expect((await fetch(url, { method: 'PUT', body: new Uint8Array(body) })).status).toBe(200);
   artifact = await done('POST', artifacts(), { ...ADMIN, body: { ...named, source_uri, digest } });
+  const { registry_host } = await done<{ registry_host: string }>('GET', '/api/v1/apps/registry', ADMIN);
   const app = {
     slug,
     display_name: 'A cluster',
@@ -92,7 +93,9 @@ beforeAll(async () => {
   const version = {
     version: '1.0.0',
     release_notes: 'The first one.',
-    artifacts: [{ name: 'weights', artifact_kind: 'blob', repository, digest }],
+    artifacts: [
+      { name: 'weights', artifact_kind: 'blob', repository: `${registry_host}/${repository}`, digest },
+    ],
     external_worker_contract,
   };
   const body = { app, version };
@@ -104,7 +107,10 @@ beforeAll(async () => {
 
 test('a version waits for its artifact, which is verified on its way to active', async () => {
   const refused = await call('POST', ofVersion('publish'), { ...ADMIN, body: REASON });
-  expect(refused.body).toMatchObject({ code: 'version.artifacts_unready' });
+  expect(refused.body).toMatchObject({
+    code: 'version.artifacts_unready',
+    errors: [{ pointer: '/artifacts/0', detail: expect.stringContaining('is unverified') as string }],
+  });
   const body = { ...REASON, target: 'active' };
   await done('POST', ofArtifact('/promote'), { ...ADMIN, body });
   expect(await ended(ofArtifact())).toMatchObject({

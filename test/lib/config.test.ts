@@ -18,6 +18,7 @@ describe('the context a platform team sets', () => {
       reservedConcurrency: false,
       lambdaConcurrencyQuota: 1_000,
       deletionProtection: false,
+      registryName: 'registry.gpuaas.example.com',
       front: false,
     });
   });
@@ -32,6 +33,7 @@ describe('the context a platform team sets', () => {
       deletion_protection: 'false',
       console_origin: 'https://console.example.org',
       cognito_plan: 'plus',
+      registry_name: 'registry.example.org',
     };
     expect(config(set)).toEqual({
       platformAdmins: 'nobody',
@@ -44,6 +46,7 @@ describe('the context a platform team sets', () => {
       reservedConcurrency: true,
       lambdaConcurrencyQuota: 3_000,
       deletionProtection: false,
+      registryName: 'registry.example.org',
       front: false,
     });
   });
@@ -60,6 +63,7 @@ describe('the context a platform team sets', () => {
     [{ console_origin: 'http://127.0.0.1.example.org' }, /console_origin must be an origin/],
     [{ console_origin: 'console.example.org' }, /console_origin must be an origin/],
     [{ cognito_plan: 'lite' }, /cognito_plan must be essentials or plus/],
+    [{ registry_name: 'registry:5000' }, /registry_name must be a host name/],
     [{ domain_name: 'api.example.org' }, /domain_name and certificate_arn must be set together/],
     [{ domain_name: 'https://api.example.org', certificate_arn }, /domain_name must be a host name/],
     [{ domain_name: 'api.example.org', certificate_arn: 'mine' }, /certificate_arn must be the ARN/],

@@ -89,7 +89,12 @@ const CROSSINGS: Crossing[] = [
   ['manifests-check-version', 'APP#*', 'GetItem', 'reads the manifest'],
 
   // A version never outranks its artifacts, and its app says whether they are trusted.
-  ['catalog-api', 'ARTIFACT#*', 'ConditionCheckItem', 'promotes no version whose artifacts are not ready'],
+  [
+    'catalog-api',
+    'ARTIFACT#*',
+    'BatchGetItem ConditionCheckItem',
+    'promotes no version before its artifacts',
+  ],
   [OF_VERSIONS, 'ARTIFACT#*', 'BatchGetItem ConditionCheckItem', 'moves a version while they are ready'],
   [MOVERS, 'CATALOG APP#*', 'BatchGetItem', 'finds the version that names the artifact'],
   [MOVERS, 'APP#*', 'ConditionCheckItem', 'holds it while the artifact moves'],

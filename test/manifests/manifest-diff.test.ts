@@ -44,6 +44,20 @@ const PARAMETERS = '/version/parameters';
 const PROFILE = '/version/runtime_profile';
 
 const ROWS: Row[] = [
+  [
+    'another bootstrap',
+    (m) => (first(profile(m).components).bootstrap = { command: ['prepare'], timeout_seconds: 1800 }),
+    `${PROFILE}/components/0/bootstrap/command/0`,
+    'added',
+    false,
+  ],
+  [
+    'no bootstrap',
+    (m) => delete first(profile(m).components).bootstrap,
+    `${PROFILE}/components/0/bootstrap`,
+    'removed',
+    false,
+  ],
   ['another name', (m) => (m.app.display_name = 'Served models'), '/app/display_name', 'changed', false],
   ['another backend', (m) => (m.app.runtime_backend = 'k8s'), '/app/runtime_backend', 'changed', true],
   [

@@ -77,6 +77,40 @@ describe('A manifest', () => {
     expect(read(fullSample())).toMatchObject(fullSample());
   });
 
+  it.each(['tokens', 'requests'])('may be metered by %s, which the app counts', (kind) => {
+    const { metering } = read({ ...flatSample(), metering: { kind } }).version;
+    expect(metering).toEqual({ kind: 'app_units', units: [{ unit: kind }] });
+    const both = readManifest({ ...flatSample(), metering: { kind, units: [{ unit: 'images' }] } });
+    expect(both).toMatchObject({
+      problems: [{ pointer: '/metering/units', detail: 'Expected units only with kind: app_units.' }],
+    });
+  });
+
+  it('may prepare each container by a command before it is ready', () => {
+    const sample = flatSample();
+    const prepared = (bootstrap: unknown) => ({
+      ...sample,
+      runtime_profile: { ...sample.runtime_profile, bootstrap },
+    });
+    const command = ['prepare', '--once'];
+    expect(read(prepared({ command })).version.runtime_profile?.components).toMatchObject([
+      { name: 'main', bootstrap: { command, timeout_seconds: 300 } },
+    ]);
+    const faulty: [unknown, string][] = [
+      [{}, '/command'],
+      [{ command: 'prepare --once' }, '/command'],
+      [{ command: [] }, '/command'],
+      [{ command: ['sh', '-c', 'one\ntwo'] }, '/command/2'],
+      [{ command, timeout_seconds: 0 }, '/timeout_seconds'],
+      [{ command, timeout_seconds: 3601 }, '/timeout_seconds'],
+      [{ command, image_ref: 'x' }, '/image_ref'],
+    ];
+    for (const [bootstrap, at] of faulty)
+      expect(readManifest(prepared(bootstrap))).toMatchObject({
+        problems: [{ pointer: `/runtime_profile/bootstrap${at}` }],
+      });
+  });
+
   it('takes only the parameters it declares, whether it says so or not', () => {
     const sample = fullSample();
     const { additionalProperties: _said, ...parameters } = sample.version.parameters;

@@ -92,6 +92,24 @@ export const manifestCommands: Command[] = [
     },
   },
   {
+    route: 'POST /api/v1/admin/apps/manifests',
+    how: 'with several versions',
+    prepare: onPlatform(async (_, token) => {
+      const { app, version } = sampleManifest();
+      const next = { ...version, version: '1.1.0' };
+      const call = { body: { app, versions: [version, next] }, token };
+      return {
+        call,
+        subject: subjectOf({ app, version }),
+        also: [subjectOf({ app, version: next })],
+        refused: {
+          call: { ...call, body: onBackend({ app, version }, 'bare_metal') },
+          code: 'app.backend_fixed',
+        },
+      };
+    }),
+  },
+  {
     route: `POST ${PROJECT}/apps/manifests`,
     prepare: inProject(async (scene, { project, admin }) => {
       const call = { params: { project_id: project.id }, body: sampleManifest(), token: admin.token };

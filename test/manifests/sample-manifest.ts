@@ -1,3 +1,4 @@
+import { type Manifest, readManifest } from '../../functions/manifests/manifest.ts';
 import { newId } from '../../functions/platform/ids.ts';
 
 export const DIGEST = `sha256:${'a1b2c3d4'.repeat(8)}`;
@@ -10,6 +11,13 @@ interface Sample {
 /** The same app and version, for another backend. */
 export const onBackend = ({ app, version }: Sample, runtime_backend: string): Sample =>
   sampleManifest({ ...app, runtime_backend }, { version: version['version'] });
+
+/** As it is stored. */
+export function canonical(sent: unknown): Manifest {
+  const read = readManifest(sent);
+  if ('problems' in read) throw new Error(JSON.stringify(read.problems));
+  return read.manifest;
+}
 
 /** A manifest as an app team might send it: small, and good. */
 export function sampleManifest(

@@ -158,6 +158,7 @@ export const fullSample = () => ({
             { name: 'LOG_LEVEL', value: 'info' },
           ],
           ports: [{ container: 8000, protocol: 'tcp', expose: 'none', name: 'api' }],
+          bootstrap: { command: ['fetch-weights', '--to', '/data'], timeout_seconds: 1800 },
           health: {
             kind: 'http',
             port: 8000,

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type JsonSchema, validateValue } from '../../functions/manifests/json-schema.ts';
 import { lintManifest, type Manifest, readManifest } from '../../functions/manifests/manifest.ts';
+import { placeRepositories } from '../../functions/manifests/manifest-repositories.ts';
 import { parseYaml } from '../../functions/manifests/manifest-text.ts';
 import { ROOT } from '../../lib/bundle.ts';
 
@@ -25,9 +26,11 @@ describe.each(files.map((file) => [basename(dirname(file)), file]))('the manifes
     expect(lintManifest(manifest).map(({ pointer }) => pointer)).toEqual(unbound);
   });
 
-  test('names repositories where the demo project may push', () => {
-    for (const { repository } of read(file).version.artifacts)
-      expect(repository).toBe(`gpuaas/apps/example/${slug}`);
+  test('names its repository without a project, so that whoever copies it has nothing to change', () => {
+    const placed = placeRepositories(read(file), 'example') as { manifest: Manifest };
+    const repositories = (manifest: Manifest) => manifest.version.artifacts.map((each) => each.repository);
+    expect(new Set(repositories(read(file)))).toEqual(new Set([`apps/${slug}`]));
+    expect(new Set(repositories(placed.manifest))).toEqual(new Set([`gpuaas/apps/example/${slug}`]));
   });
 
   test('has a smoke run that somebody can carry out', () => {

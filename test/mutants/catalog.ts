@@ -2,6 +2,13 @@ import type { Mutant } from './mutant.ts';
 
 export const catalog: Mutant[] = [
   {
+    what: 'a promotion is refused without saying what its artifacts lack',
+    file: 'functions/catalog/keep-release.ts',
+    from: '() => explainUnready(version, to),',
+    to: "refuse('version.artifacts_unready'),",
+    noticedBy: ['test/promotion/promotion.test.ts'],
+  },
+  {
     what: 'a canary for a tenth of the projects is given to a fifth of them',
     file: 'functions/catalog/canary.ts',
     from: '/ HASHES) * 100',

@@ -315,8 +315,8 @@ export const lib: Mutant[] = [
   {
     what: 'the catalogue may itself say that an artifact is trusted',
     file: 'lib/catalog.ts',
-    from: "actions: ['ConditionCheckItem'], partitions: [ARTIFACT_PARTITIONS] }",
-    to: "actions: ['ConditionCheckItem', 'UpdateItem'], partitions: [ARTIFACT_PARTITIONS] }",
+    from: "actions: ['BatchGetItem', 'ConditionCheckItem'],",
+    to: "actions: ['BatchGetItem', 'ConditionCheckItem', 'UpdateItem'],",
     noticedBy: ['test/lib/partition-grants.test.ts'],
   },
 ];

@@ -118,18 +118,37 @@ describe('a request to promote', () => {
   });
 
   test.each([
-    ['is not registered', null],
-    ['is not verified', { trust_state: 'unverified' }],
-    ['is in draft', { lifecycle_state: 'draft' }],
-    ['has another digest', { digest: `sha256:${'0'.repeat(64)}` }],
-  ] as const)('is refused when an artifact %s, and says which', async (_, artifact) => {
+    ['is not registered', null, 'is not registered.'],
+    ['is not verified', { trust_state: 'unverified' }, 'is unverified.'],
+    ['was revoked', { trust_state: 'revoked' }, 'is revoked.'],
+    ['is in draft', { lifecycle_state: 'draft' }, 'is draft, not staged.'],
+    ['has another digest', { digest: `sha256:${'0'.repeat(64)}` }, 'is not registered.'],
+  ] as const)('is refused when an artifact %s, and says which and where', async (_, artifact, what) => {
     const version = await releaseVersion({ artifact });
-    const { body } = await ask('publish', version);
-    expect(body).toMatchObject({ code: 'version.artifacts_unready' });
-    expect(body['detail']).toMatch(
-      /“runtime” must be registered with its digest, verified, and at least staged/,
-    );
+    const [{ repository, digest } = {}] = version.artifacts;
+    const detail = `The artifact “runtime” (${repository}@${digest}, version 1.0.0) ${what}`;
+    expect((await ask('publish', version)).body).toMatchObject({
+      code: 'version.artifacts_unready',
+      detail,
+      errors: [{ pointer: '/artifacts/0', detail, hint: expect.any(String) as string }],
+    });
     expect((await findRelease(version)).promotion).toBeUndefined();
+  });
+
+  test('is refused with every artifact that is not ready, and only those', async () => {
+    const version = await releaseVersion();
+    const [artifact] = version.artifacts;
+    await world.set(versionKey(version.app_slug, version.version), 'artifacts', [
+      { ...artifact, name: 'gateway' },
+      artifact,
+      { ...artifact, name: 'worker', variant: 'cpu' },
+    ]);
+    const { body } = await ask('publish', version);
+    expect(body).toMatchObject({
+      code: 'version.artifacts_unready',
+      errors: [{ pointer: '/artifacts/0' }, { pointer: '/artifacts/2' }],
+    });
+    expect(body['detail']).toMatch(/“gateway” \(.+\) is not registered\. .+“worker” for cpu \(.+\) is not/);
   });
 
   test('is refused when an artifact has no digest', async () => {

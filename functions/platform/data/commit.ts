@@ -13,8 +13,11 @@ type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 /** One part of a change, and what to answer when its condition fails: without a refusal, it is decided again. */
 export interface Write {
   action: Action;
-  refusal?: Refusal;
+  refusal?: Refusal | Explain;
 }
+
+/** Finds out by reading what exactly made a condition fail. */
+type Explain = () => Promise<Error>;
 
 /** Puts a row where there is none. */
 export function putNew(item: Item, refusal?: Refusal): Write {
@@ -82,7 +85,7 @@ export function remove(key: Key, when?: Condition, refusal?: Refusal): Write {
 }
 
 /** A condition on an item that the change itself does not write. */
-export function requireThat(key: Key, when: Condition, refusal?: Refusal): Write {
+export function requireThat(key: Key, when: Condition, refusal?: Refusal | Explain): Write {
   return {
     action: {
       ConditionCheck: {
@@ -128,15 +131,16 @@ export async function commit(writes: Write[]): Promise<void> {
   await retryingBusy(() =>
     dynamo()
       .send(new TransactWriteCommand(transaction))
-      .catch((error: unknown) => {
-        throw meaningOf(error, writes);
+      .catch(async (error: unknown) => {
+        throw await meaningOf(error, writes);
       }),
   );
 }
 
-function meaningOf(error: unknown, writes: Write[]): unknown {
+async function meaningOf(error: unknown, writes: Write[]): Promise<unknown> {
   const reasons = cancellations(error);
   const write = writes[reasons.indexOf('ConditionalCheckFailed')];
+  if (typeof write?.refusal === 'function') return write.refusal();
   if (write?.refusal) return write.refusal;
   if (write === undefined && !reasons.includes('TransactionConflict')) return error;
   return new Conflict('The transaction conflicts with another one.', { cause: error });

@@ -7,6 +7,9 @@ import { Images } from './ecr-images.ts';
 import { page, repositoryName, repositoryNotFound, tagRule, type EcrInput } from './ecr-input.ts';
 import { Repositories, type Repository } from './ecr-repositories.ts';
 
+/** What stands for the registry's host where the machine has none. */
+export const NO_REGISTRY = 'registry.invalid';
+
 export interface EcrService extends Service {
   /** For the provisioner: the repository exists afterwards, with this mutability, whatever was before. */
   putRepository(repository: { name: string; tagMutability: 'MUTABLE' | 'IMMUTABLE' }): void;
@@ -32,7 +35,7 @@ export function createEcrService({ journal, registry, tokens }: EcrOptions): Ecr
     repositoryArn: repositoryArn(name),
     registryId: ACCOUNT,
     repositoryName: name,
-    repositoryUri: `${registry?.host ?? 'registry.invalid'}/${name}`,
+    repositoryUri: `${registry?.host ?? NO_REGISTRY}/${name}`,
     createdAt: createdAtMs / 1000,
     imageTagMutability: tagMutability,
     ...(exclusions.length > 0 && {

@@ -12,6 +12,8 @@ export interface World {
   rootApi?: string;
   /** ARN of a table → ARN of its stream, which DynamoDB chooses. */
   streams: Map<string, string>;
+  /** Where the registry of this machine answers, if it has one. */
+  registryHost?: string;
 }
 
 /** How the things that hold data are made. All of it is idempotent: every start makes them again. */
