@@ -119,6 +119,7 @@ describe('the relay', () => {
     expect([...new Set(statements.flatMap(partitionsOf))].sort()).toEqual([
       'CONNECTION#*',
       'FEED#*',
+      'FOLLOWER#*',
       'OUTBOX#*',
       'SERVICE_ACCOUNT#*',
       'TOPIC#*',
