@@ -209,8 +209,8 @@ export const events: Mutant[] = [
   {
     what: 'a connection may be used after its time',
     file: 'functions/events/connection-store.ts',
-    from: 'connection.expires_at > epochSeconds(now) ? admissionOf(connection) : undefined',
-    to: 'admissionOf(connection)',
+    from: 'row.success && row.output.expires_at > epochSeconds(now)',
+    to: 'row.success && row.output.expires_at > 0 * epochSeconds(now)',
     noticedBy: ['test/events/followers.test.ts'],
   },
   {
@@ -257,6 +257,13 @@ export const events: Mutant[] = [
     file: 'functions/events/open-connection.ts',
     from: "if (!admission || !(await mayFollow(admission, ctx.now))) throw refuse('ticket.refused');",
     to: "if (!admission) throw refuse('ticket.refused');",
+    noticedBy: ['test/events/followers.test.ts'],
+  },
+  {
+    what: 'an open connection of somebody who was removed still learns where the feed stands',
+    file: 'functions/events/receive-message.ts',
+    from: 'if (!(await mayFollow(admission, ctx.now))) {',
+    to: 'if (admission.topic === undefined) {',
     noticedBy: ['test/events/followers.test.ts'],
   },
   {
