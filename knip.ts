@@ -10,6 +10,7 @@ const config: KnipConfig = {
   entry: [
     ...functions,
     'bin/*.ts',
+    'lib/local/engines/network-keeper.ts',
     'sdk/*.ts',
     'sdk/signing/*.ts',
     'test/**/*.test.ts',

@@ -10,7 +10,12 @@ import {
 } from './artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION, ENTITLEMENT_PARTITIONS } from './catalog/keys.ts';
 import { DISPATCHED_PARTITIONS, SWEEP_PARTITION } from './events/keys.ts';
-import { CONNECTION_PARTITIONS, TICKET_PARTITIONS, TOPIC_PARTITIONS } from './events/socket-keys.ts';
+import {
+  CONNECTION_PARTITIONS,
+  FOLLOWER_PARTITIONS,
+  TICKET_PARTITIONS,
+  TOPIC_PARTITIONS,
+} from './events/socket-keys.ts';
 import {
   INVITATION_PARTITIONS,
   ORG_SLUG_PARTITIONS,
@@ -70,6 +75,7 @@ export const PARTITIONS = {
       TICKET_PARTITIONS,
       CONNECTION_PARTITIONS,
       TOPIC_PARTITIONS,
+      FOLLOWER_PARTITIONS,
     ],
   },
   catalog: { table: [CATALOG_PARTITION, APP_PARTITIONS, ENTITLEMENT_PARTITIONS] },

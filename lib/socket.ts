@@ -4,9 +4,14 @@ import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integra
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { FEED_PARTITIONS } from '../functions/platform/data/keys.ts';
+import {
+  FEED_PARTITIONS,
+  SERVICE_ACCOUNT_PARTITIONS,
+  USER_PARTITIONS,
+} from '../functions/platform/data/keys.ts';
 import {
   CONNECTION_PARTITIONS,
+  FOLLOWER_PARTITIONS,
   TICKET_PARTITIONS,
   TOPIC_PARTITIONS,
 } from '../functions/events/socket-keys.ts';
@@ -43,10 +48,15 @@ export class Socket extends Construct {
     const connect = new PlatformFunction(this, 'Connect', {
       entry: 'functions/events/open-connection.ts',
       description: 'Opens a connection for a client with an unused ticket.',
-      environment: { CONTROL_TABLE: control.tableName },
+      environment: this.admitting(control),
     });
+    this.grantAdmit(connect, control);
     grantItems(connect, control, { actions: ['DeleteItem'], partitions: [TICKET_PARTITIONS] });
-    grantItems(connect, control, { actions: ['PutItem'], partitions: [CONNECTION_PARTITIONS] });
+    grantItems(connect, control, {
+      actions: ['PutItem', 'BatchGetItem', 'DeleteItem'],
+      partitions: [CONNECTION_PARTITIONS],
+    });
+    grantItems(connect, control, { actions: ['GetItem', 'UpdateItem'], partitions: [FOLLOWER_PARTITIONS] });
 
     const disconnect = new PlatformFunction(this, 'Disconnect', {
       entry: 'functions/events/close-connection.ts',
@@ -58,9 +68,10 @@ export class Socket extends Construct {
     const message = new PlatformFunction(this, 'Message', {
       entry: 'functions/events/receive-message.ts',
       description: 'Answers messages from clients: subscribes them to events.',
-      environment: { CONTROL_TABLE: control.tableName, SOCKET_URL: this.url },
+      environment: { ...this.admitting(control), SOCKET_URL: this.url },
     });
-    this.grantFollowing(message, control, ['GetItem'], ['PutItem']);
+    this.grantAdmit(message, control);
+    this.grantFollowing(message, control, ['GetItem', 'DeleteItem'], ['PutItem', 'DeleteItem']);
     // Where the followed feed stands.
     grantItems(message, control, { actions: ['GetItem'], partitions: [FEED_PARTITIONS] });
     this.grantPost(message);
@@ -95,6 +106,22 @@ export class Socket extends Construct {
     this.grantPost(grantee);
   }
 
+  private admitting(control: ITable): Record<string, string> {
+    const { authorizationCacheSeconds } = configOf(this);
+    return {
+      CONTROL_TABLE: control.tableName,
+      AUTHORIZATION_CACHE_SECONDS: String(authorizationCacheSeconds),
+    };
+  }
+
+  /** Whether somebody may still follow what their ticket was for. */
+  private grantAdmit(grantee: PlatformFunction, control: ITable): void {
+    grantItems(grantee, control, {
+      actions: ['BatchGetItem'],
+      partitions: [USER_PARTITIONS, SERVICE_ACCOUNT_PARTITIONS],
+    });
+  }
+
   private grantPost(grantee: PlatformFunction): void {
     const connections = Stack.of(this).formatArn({
       service: 'execute-api',
@@ -116,5 +143,7 @@ export class Socket extends Construct {
   ): void {
     grantItems(grantee, control, { actions: connections, partitions: [CONNECTION_PARTITIONS] });
     grantItems(grantee, control, { actions: topics, partitions: [TOPIC_PARTITIONS] });
+    // Whoever ends a connection takes it from the count of its holder.
+    grantItems(grantee, control, { actions: ['UpdateItem'], partitions: [FOLLOWER_PARTITIONS] });
   }
 }

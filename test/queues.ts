@@ -5,9 +5,10 @@ import { startQueuesAndObjects } from '../lib/local/engines/queues-and-objects.t
 /** A queue engine of the test's own, in memory, and the environment in which functions find it. */
 export async function startQueues() {
   const engine = await startQueuesAndObjects();
+  const url = await engine.listen();
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_SQS: engine.url,
+    AWS_ENDPOINT_URL_SQS: url,
     AWS_ACCESS_KEY_ID: 'a',
     AWS_SECRET_ACCESS_KEY: 'b',
   });
@@ -15,7 +16,7 @@ export async function startQueues() {
     /** Makes a queue and returns where it is. */
     async create(QueueName: string, Attributes?: Record<string, string>): Promise<string> {
       await sqs().send(new CreateQueueCommand({ QueueName, Attributes }));
-      return `${engine.url}/000000000000/${QueueName}`;
+      return `${url}/000000000000/${QueueName}`;
     },
     stop: () => engine.stop(),
   };

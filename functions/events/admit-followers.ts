@@ -5,8 +5,7 @@ import { serviceAccountKey, userKey } from '../platform/data/keys.ts';
 import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
 import { type Grant, judge, type Place, ROLES, type Role } from '../platform/permissions.ts';
 import type { Key } from '../platform/data/table.ts';
-import type { Follower } from './gather-audience.ts';
-import type { TicketHolder } from './ticket.ts';
+import { type Admission, placeFollowed, type TicketHolder } from './ticket.ts';
 
 /** As many as one request may ask for. */
 const KEYS_MAX = 100;
@@ -28,13 +27,27 @@ const ServiceAccount = v.object({
  * The followers who may still read the events of the place. A connection outlives its token by hours, so permissions
  * are checked again here; a removed permission takes effect within seconds, as everywhere.
  */
-export async function admitFollowers(followers: Follower[], place: Place, now: Clock): Promise<Follower[]> {
+export async function admitFollowers<T extends Admission>(
+  followers: T[],
+  place: Place,
+  now: Clock,
+): Promise<T[]> {
   const holders = followers.flatMap(({ holder }) => (holder && !holder.everywhere ? [holder] : []));
   const grants = await readGrants(holders, now);
   return followers.filter(({ holder }) => {
     if (!holder) return false;
     return holder.everywhere || judge(grants.get(keyOf(holder).pk) ?? [], 'event.read', place) === 'allowed';
   });
+}
+
+/** Whether a ticket or a connection is still good. As everywhere, a no is given on what was just read. */
+export async function mayFollow(admission: Admission, now: Clock): Promise<boolean> {
+  const isAdmitted = async () =>
+    (await admitFollowers([admission], placeFollowed(admission), now)).length > 0;
+  if (!admission.holder) return false;
+  if (await isAdmitted()) return true;
+  authorizationCache.forget([keyOf(admission.holder)]);
+  return isAdmitted();
 }
 
 async function readGrants(holders: TicketHolder[], now: Clock): Promise<Map<string, Grant[]>> {

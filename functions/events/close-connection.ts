@@ -1,8 +1,6 @@
 import { socketRoute } from './socket-route.ts';
-import { dropConnection, findConnection } from './connection-store.ts';
+import { forgetConnection } from './connection-store.ts';
 
-export const handler = socketRoute(async (ctx, event) => {
-  const { connectionId } = event.requestContext;
-  const admission = await findConnection(connectionId, ctx.now());
-  if (admission) await dropConnection(connectionId, admission.topic);
-});
+export const handler = socketRoute((ctx, event) =>
+  forgetConnection(event.requestContext.connectionId, ctx.now()),
+);

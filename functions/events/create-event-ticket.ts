@@ -17,8 +17,8 @@ export const createEventTicket = command(
     status: 201,
   },
   (ctx) => {
-    const { id } = projectOf(ctx);
-    const ticket = issueTicket({ topic: eventTopic(id), holder: holderOf(ctx) }, ctx.now());
+    const { id, org_id } = projectOf(ctx);
+    const ticket = issueTicket({ topic: eventTopic(id), org_id, holder: holderOf(ctx) }, ctx.now());
     return {
       subject: `project:${id}`,
       writes: [ticket.write],

@@ -25,7 +25,7 @@ export async function gatherAudience(
   const followers = await followersOf(topic, ctx.now());
   const listening = new Set(await admit(followers));
   const unwelcome = followers.filter((follower) => !listening.has(follower));
-  await Promise.all(unwelcome.map(({ connectionId }) => dropConnection(connectionId, topic)));
+  await Promise.all(unwelcome.map((follower) => dropConnection(follower.connectionId, follower)));
 
   async function tellOne(follower: Follower, message: unknown): Promise<void> {
     const { connectionId } = follower;
@@ -39,7 +39,7 @@ export async function gatherAudience(
     });
     if (outcome === 'delivered') return;
     listening.delete(follower);
-    await (outcome === 'gone' ? dropConnection(connectionId, topic) : dropSubscription(follower));
+    await (outcome === 'gone' ? dropConnection(connectionId, follower) : dropSubscription(follower));
   }
 
   return {

@@ -8,5 +8,5 @@ import { type Admission, TICKET_BYTES, TICKET_SECONDS } from './ticket.ts';
 export function issueTicket(admission: Admission, now: Date): { secret: string; write: Write } {
   const secret = randomBytes(TICKET_BYTES).toString('base64url');
   const expiresAt = secondsAfter(now, TICKET_SECONDS);
-  return { secret, write: insertTicket({ ...admission, secret, expiresAt }) };
+  return { secret, write: insertTicket({ admission, secret, expiresAt }) };
 }

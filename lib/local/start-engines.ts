@@ -4,7 +4,7 @@ import type { RegistryTokens } from './registry/registry-tokens.ts';
 import { say } from './wire/say.ts';
 import type { SystemParts } from './system/system.ts';
 import { startDocker, type Docker } from './engines/docker.ts';
-import { startDynamoDb, type DynamoDb, type DynamoDbEngine } from './engines/dynamodb.ts';
+import { startClosedDynamoDb, type DynamoDb, type DynamoDbEngine } from './engines/dynamodb.ts';
 import { startQueuesAndObjects, type QueuesAndObjects } from './engines/queues-and-objects.ts';
 import { startRegistry, type Registry } from './registry/registry.ts';
 
@@ -29,7 +29,7 @@ export interface EnginesOptions {
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { dataDir } = options;
   const starting = [
-    startDynamoDb({ engine: options.dynamodb, dataDir }),
+    startClosedDynamoDb({ engine: options.dynamodb, dataDir }),
     startQueuesAndObjects({ dataDir: join(dataDir, 'queues') }),
     startContainers(options),
   ] as const;

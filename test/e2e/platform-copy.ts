@@ -14,6 +14,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const READY_SECONDS_MAX = 150;
 
 export interface ReadyFile {
+  pid: number;
   api_url: string;
   ws_url: string;
   aws_endpoint: string;
@@ -87,7 +88,7 @@ async function waitForReady(file: string, child: ChildProcess, output: () => str
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`The platform ended before it was ready:\n${output()}`);
     if (existsSync(file)) {
-      const ready = JSON.parse(readFileSync(file, 'utf8')) as ReadyFile & { pid: number };
+      const ready = JSON.parse(readFileSync(file, 'utf8')) as ReadyFile;
       if (ready.pid === child.pid) return ready;
     }
     await wait(50);

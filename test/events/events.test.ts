@@ -174,6 +174,7 @@ describe('a ticket for the events', () => {
     expect(rest).toEqual({ socket_url: 'wss://socket.example.test/live', expires_in: 300 });
     expect(await redeemTicket(ticket, new Date())).toEqual({
       topic: `events/${ctx.project?.id}`,
+      org_id: ctx.project?.org_id,
       holder: { kind: 'user', id: ctx.actor.id, everywhere: false },
     });
     expect(await redeemTicket(ticket, new Date())).toBeUndefined();

@@ -1,7 +1,9 @@
+import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyWebsocketEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readFeed } from '../../functions/events/event-store.ts';
 import { dynamo, socketPosts } from '../../functions/platform/clients.ts';
+import { controlTable } from '../../functions/platform/data/table.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { serviceAccountKey, userKey } from '../../functions/platform/data/keys.ts';
@@ -12,7 +14,8 @@ import { handler as disconnect } from '../../functions/events/close-connection.t
 import { issueTicket } from '../../functions/events/issue-ticket.ts';
 import { handler as message } from '../../functions/events/receive-message.ts';
 import { saveConnection, subscribe } from '../../functions/events/connection-store.ts';
-import type { TicketHolder } from '../../functions/events/ticket.ts';
+import { connectionKey } from '../../functions/events/socket-keys.ts';
+import { CONNECTIONS_MAX, type TicketHolder } from '../../functions/events/ticket.ts';
 import { openRelayWorld, type RelayWorld } from './relay-world.ts';
 
 let world: RelayWorld;
@@ -30,21 +33,34 @@ beforeEach(() => {
 
 afterAll(() => world.close());
 
-const ADMINISTRATOR: TicketHolder = { kind: 'user', id: 'admin', everywhere: true };
+const administrator = (): TicketHolder => ({ kind: 'user', id: newId(), everywhere: true });
+
+async function issue(holder: TicketHolder): Promise<string> {
+  const { org_id, project_id } = place;
+  const ticket = issueTicket({ topic: eventTopic(project_id), org_id, holder }, new Date());
+  await commit([ticket.write]);
+  return ticket.secret;
+}
+
+/** What the gateway hears when a client comes with a ticket. */
+async function knock(ticket: string, connectionId: string = newId()): Promise<number | undefined> {
+  const requestContext = { connectionId } as APIGatewayProxyWebsocketEventV2['requestContext'];
+  const queryStringParameters = { ticket };
+  const answer = await connect({ requestContext, isBase64Encoded: false, queryStringParameters });
+  expect(Object.keys(answer)).toEqual(['statusCode']);
+  return answer.statusCode;
+}
 
 /** A connection of its own for a holder, as a client opens it. */
-async function open(holder: TicketHolder = ADMINISTRATOR): Promise<string> {
+async function open(holder = administrator()): Promise<string> {
   const connectionId = newId();
-  const ticket = issueTicket({ topic: eventTopic(place.project_id), holder }, new Date());
-  await commit([ticket.write]);
-  const requestContext = { connectionId } as APIGatewayProxyWebsocketEventV2['requestContext'];
-  const opened = await connect({
-    requestContext,
-    isBase64Encoded: false,
-    queryStringParameters: { ticket: ticket.secret },
-  });
-  expect(opened).toEqual({ statusCode: 200 });
+  expect(await knock(await issue(holder), connectionId)).toBe(200);
   return connectionId;
+}
+
+async function close(connectionId: string): Promise<void> {
+  const requestContext = { connectionId } as APIGatewayProxyWebsocketEventV2['requestContext'];
+  await disconnect({ requestContext, isBase64Encoded: false });
 }
 
 async function send(connectionId: string, body: unknown): Promise<void> {
@@ -173,7 +189,7 @@ describe('who follows a project', () => {
   });
 
   test('is told nothing, and cannot subscribe, after the time in which the gateway closes a connection', async () => {
-    const admission = { topic: eventTopic(place.project_id), holder: ADMINISTRATOR };
+    const admission = { topic: eventTopic(place.project_id), holder: administrator() };
     const longAgo = new Date(Date.now() - 3 * 3600_000);
     const [late, later] = [newId(), newId()];
     await subscribe(late, admission, longAgo);
@@ -204,8 +220,7 @@ describe('who follows a project', () => {
 
   test('is forgotten after they left, with or without a word', async () => {
     const [polite, lost] = [await follow(), await follow()];
-    const requestContext = { connectionId: polite } as APIGatewayProxyWebsocketEventV2['requestContext'];
-    await disconnect({ requestContext, isBase64Encoded: false });
+    await close(polite);
     world.gone.add(lost);
     await happen('a.b.c');
     world.gone.delete(lost);
@@ -238,12 +253,80 @@ describe('who follows a project', () => {
   });
 });
 
+/** What the table knows of a connection. */
+async function rowsOf(connectionId: string): Promise<string[]> {
+  const { Items = [] } = await dynamo().send(
+    new ScanCommand({ TableName: controlTable(), ConsistentRead: true }),
+  );
+  return Items.filter((item) =>
+    `${item['pk']} ${item['sk']} ${[...((item['connections'] ?? []) as Set<string>)].join()}`.includes(
+      connectionId,
+    ),
+  ).map(({ pk }) => String(pk));
+}
+
+describe('who opens many connections', () => {
+  test('gets so many, also when they come all at once, and leaves room for others', async () => {
+    const greedy = administrator();
+    const ids = Array.from({ length: CONNECTIONS_MAX + 8 }, () => newId());
+    const answers = await Promise.all(ids.map(async (id) => knock(await issue(greedy), id)));
+    const refused = ids.filter((_, index) => answers[index] === 429);
+    expect(answers.filter((status) => status === 200)).toHaveLength(CONNECTIONS_MAX);
+    expect(refused).toHaveLength(8);
+    for (const id of refused) expect(await rowsOf(id)).toEqual([]);
+
+    await send(refused[0] ?? '', { action: 'subscribe' });
+    expect(toldTo(refused[0] ?? '').at(-1)).toMatchObject({ problem: { code: 'connection.unknown' } });
+    expect(await knock(await issue(administrator()))).toBe(200);
+  });
+
+  test.each<[string, (connection: string) => Promise<unknown>]>([
+    ['is closed', close],
+    [
+      'is found gone when something happens',
+      async (connection) => {
+        await send(connection, { action: 'subscribe' });
+        world.gone.add(connection);
+        await happen('a.b.c');
+      },
+    ],
+    [
+      'is found gone when it is answered',
+      async (connection) => {
+        world.gone.add(connection);
+        await send(connection, { action: 'subscribe' });
+      },
+    ],
+    [
+      'ended without a word',
+      (connection) =>
+        dynamo().send(new DeleteCommand({ TableName: controlTable(), Key: connectionKey(connection) })),
+    ],
+  ])('can open another one as soon as one of them %s', async (_, end) => {
+    const busy = administrator();
+    const connections = await Promise.all(Array.from({ length: CONNECTIONS_MAX }, () => open(busy)));
+    expect(await knock(await issue(busy))).toBe(429);
+    await end(connections[0] ?? '');
+    expect(await knock(await issue(busy))).toBe(200);
+    expect(await knock(await issue(busy))).toBe(429);
+  });
+
+  test('has one subscription on each, however often they subscribe', async () => {
+    const connection = await follow();
+    await Promise.all([1, 2, 3].map(() => send(connection, { action: 'subscribe' })));
+    await happen('a.b.c');
+    expect(eventsTo(connection)).toHaveLength(1);
+  });
+});
+
 describe('who may no longer read the events', () => {
   const member = (): TicketHolder => ({ kind: 'user', id: newId(), everywhere: false });
   const account = (): TicketHolder => ({ kind: 'service_account', id: newId(), everywhere: false });
   const grants = (...roles: object[]) => ({ grants: roles });
   const saveUser = ({ id }: TicketHolder, ...roles: object[]) =>
     world.put({ ...userKey(id), ...grants(...roles) });
+  const forgetUser = ({ id }: TicketHolder) =>
+    dynamo().send(new DeleteCommand({ TableName: controlTable(), Key: userKey(id) }));
   const saveAccount = ({ id }: TicketHolder, status: string, role = 'viewer') =>
     world.put({ ...serviceAccountKey(id), ...place, role, status });
 
@@ -303,6 +386,40 @@ describe('who may no longer read the events', () => {
       type: 'problem',
       problem: { code: 'connection.unknown' },
     });
+  });
+
+  test.each<[string, () => TicketHolder, (holder: TicketHolder) => Promise<unknown>]>([
+    ['a member who left', member, (holder) => saveUser(holder)],
+    ['somebody nobody knows any more', member, (holder) => forgetUser(holder)],
+    ['a service account that is disabled', account, (holder) => saveAccount(holder, 'disabled')],
+  ])(
+    'is told with a ticket from before what a stranger is told, and on an open connection nothing: %s',
+    async (_, make, take) => {
+      const holder = make();
+      await (holder.kind === 'user'
+        ? saveUser(holder, { role: 'viewer', ...place })
+        : saveAccount(holder, 'active'));
+      await happen('a.b.secret');
+      const [ticket, connection] = [await issue(holder), await open(holder)];
+      await take(holder);
+      world.forgetAuthorization();
+
+      expect(await knock(ticket)).toBe(await knock('x'.repeat(43)));
+      await send(connection, { action: 'subscribe' });
+      await send(newId(), { action: 'subscribe' });
+      const [told, stranger] = world.posted.slice(-2).map(({ message: { problem } }) => problem as object);
+      expect({ ...told, correlation_id: '' }).toEqual({ ...stranger, correlation_id: '' });
+      expect(toldTo(connection)).toHaveLength(1);
+      expect(await rowsOf(connection)).toEqual([]);
+    },
+  );
+
+  test('is somebody else than who was let in a moment ago: what is given works at once', async () => {
+    const holder = member();
+    await saveUser(holder);
+    expect(await knock(await issue(holder))).toBe(401);
+    await saveUser(holder, { role: 'viewer', ...place });
+    expect(await knock(await issue(holder))).toBe(200);
   });
 
   test('costs no read while what is known of them is fresh', async () => {

@@ -115,10 +115,16 @@ describe('the relay', () => {
 
   test('writes the feed, forgets connections that are gone, and touches no domain’s rows', () => {
     const writing = statements.filter(({ Action }) => /PutItem|UpdateItem|DeleteItem/.test(String(Action)));
-    expect([...new Set(writing.flatMap(partitionsOf))].sort()).toEqual(['CONNECTION#*', 'FEED#*', 'TOPIC#*']);
+    expect([...new Set(writing.flatMap(partitionsOf))].sort()).toEqual([
+      'CONNECTION#*',
+      'FEED#*',
+      'FOLLOWER#*',
+      'TOPIC#*',
+    ]);
     expect([...new Set(statements.flatMap(partitionsOf))].sort()).toEqual([
       'CONNECTION#*',
       'FEED#*',
+      'FOLLOWER#*',
       'OUTBOX#*',
       'SERVICE_ACCOUNT#*',
       'TOPIC#*',

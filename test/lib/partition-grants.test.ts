@@ -17,6 +17,7 @@ const APIS = Object.keys(tables)
   .filter((domain) => domain !== 'docs')
   .map((domain) => `${domain}-api`);
 const REACTIONS = functions.filter((name) => name.endsWith('-react-to-events'));
+const SOCKETS = ['events-open-connection', 'events-receive-message'];
 const RELAYS = ['events-relay-events', 'events-relay-again', 'events-sweep-outbox'];
 /** What promotes versions, and what promotes artifacts. */
 const OF_VERSIONS = ['catalog-run-promotion-step', 'catalog-sweep-promotions', 'catalog-react-to-events'];
@@ -65,6 +66,7 @@ const CROSSINGS: Crossing[] = [
   ['events-api', 'AUDIT#*', 'Query gsi1.Query', 'shows the audit log'],
   [RELAYS, 'OUTBOX#*', 'BatchGetItem', 'relays what others have committed'],
   [RELAYS, 'USER#* SERVICE_ACCOUNT#*', 'BatchGetItem', 'pushes to who still may follow'],
+  [SOCKETS, 'USER#* SERVICE_ACCOUNT#*', 'BatchGetItem', 'lets in who still may follow'],
   ['events-sweep-outbox', OUTBOX_SHARDS.join(' '), 'gsi1.Query', 'looks for what was never relayed'],
   ['selftest-api', 'TICKET#*', 'PutItem', 'lets who asks for a run follow it'],
 

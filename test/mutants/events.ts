@@ -209,8 +209,8 @@ export const events: Mutant[] = [
   {
     what: 'a connection may be used after its time',
     file: 'functions/events/connection-store.ts',
-    from: 'connection.expires_at > epochSeconds(now) ? admissionOf(connection) : undefined',
-    to: 'admissionOf(connection)',
+    from: 'row.success && row.output.expires_at > epochSeconds(now)',
+    to: 'row.success && row.output.expires_at > 0 * epochSeconds(now)',
     noticedBy: ['test/events/followers.test.ts'],
   },
   {
@@ -230,8 +230,8 @@ export const events: Mutant[] = [
   {
     what: 'the table holds tickets readable',
     file: 'functions/events/connection-store.ts',
-    from: 'topic, holder, expires_at: epochSeconds(expiresAt) }',
-    to: 'topic, holder, secret, expires_at: epochSeconds(expiresAt) }',
+    from: '...admission, expires_at: epochSeconds(expiresAt) }',
+    to: '...admission, secret, expires_at: epochSeconds(expiresAt) }',
     noticedBy: ['test/events/events.test.ts'],
   },
   {
@@ -247,9 +247,30 @@ export const events: Mutant[] = [
   {
     what: 'whoever was shown out can subscribe again',
     file: 'functions/events/gather-audience.ts',
-    from: `  await Promise.all(unwelcome.map(({ connectionId }) => dropConnection(connectionId, topic)));
+    from: `  await Promise.all(unwelcome.map((follower) => dropConnection(follower.connectionId, follower)));
 `,
     to: '',
+    noticedBy: ['test/events/followers.test.ts'],
+  },
+  {
+    what: 'a ticket opens a connection for somebody who was removed since',
+    file: 'functions/events/open-connection.ts',
+    from: "if (!admission || !(await mayFollow(admission, ctx.now))) throw refuse('ticket.refused');",
+    to: "if (!admission) throw refuse('ticket.refused');",
+    noticedBy: ['test/events/followers.test.ts'],
+  },
+  {
+    what: 'an open connection of somebody who was removed still learns where the feed stands',
+    file: 'functions/events/receive-message.ts',
+    from: 'if (!(await mayFollow(admission, ctx.now))) {',
+    to: 'if (admission.topic === undefined) {',
+    noticedBy: ['test/events/followers.test.ts'],
+  },
+  {
+    what: 'one person can have all the connections',
+    file: 'functions/events/connection-store.ts',
+    from: "condition: 'attribute_not_exists(connections) OR size(connections) < :max',",
+    to: "condition: 'attribute_not_exists(connections) OR size(connections) <= :max',",
     noticedBy: ['test/events/followers.test.ts'],
   },
 ];

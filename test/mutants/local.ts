@@ -407,4 +407,11 @@ export const local: Mutant[] = [
     to: 'const unused: string[] = [];',
     noticedBy: ['test/contract/dynamodb.test.ts'],
   },
+  {
+    what: 'the platform’s DynamoDB can be reached by every program on the machine',
+    file: 'lib/local/engines/dynamodb.ts',
+    from: "if (!('unavailable' in maker)) return startDynamoDb({ ...options, network: new PrivateNetwork(maker) });",
+    to: "if (!('unavailable' in maker)) return startDynamoDb(options);",
+    noticedBy: ['test/faults/doors.test.ts'],
+  },
 ];

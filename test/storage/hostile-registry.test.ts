@@ -68,7 +68,7 @@ beforeAll(async () => {
       host: url.slice('http://'.length),
       url,
       port: 0,
-      innerUrl: url,
+      inner: { url },
       storageDir: 'no-such-folder',
       pid: () => undefined,
       stop: () => Promise.resolve(),

@@ -1,10 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { say } from '../wire/say.ts';
 import { findCommand } from './machine.ts';
 import { endLeftover, writePidFile } from './pid-file.ts';
+import type { PrivateNetwork } from './private-network.ts';
 
 const RESTART_DELAY_MS_MIN = 100;
 const RESTART_DELAY_MS_MAX = 5_000;
@@ -23,6 +24,8 @@ export interface ChildSpec {
   stopSecondsMax: number;
   /** What the kernel sends the child when we die without stopping it. */
   orphanSignal: 'KILL' | 'TERM';
+  /** Where it listens, if not on a port of this machine. */
+  network?: PrivateNetwork;
   /** Runs before every start, also before a restart, when nothing of the child is alive. */
   prepare?: () => Promise<void>;
 }
@@ -120,12 +123,15 @@ class SupervisedChild implements Child {
   }
 
   #spawn(): ChildProcess {
-    const { name, command, args, dataDir, orphanSignal } = this.#spec;
+    const { name, command, args, dataDir, orphanSignal, network } = this.#spec;
     const words = [command, ...args];
-    const [program = command, ...rest] = notOrphaned(words, orphanSignal);
+    const [program = command, ...rest] =
+      network?.commandFor(words, orphanSignal) ?? notOrphaned(words, orphanSignal);
     const log = openLog(this.#spec);
     // A session of its own: Ctrl-C at the terminal reaches us alone, and we stop the children in order.
-    const child = spawn(program, rest, { stdio: ['ignore', log, log], detached: true });
+    const stdio: StdioOptions = ['ignore', log, log, ...(network ? (['ipc'] as const) : [])];
+    const child = spawn(program, rest, { stdio, detached: true });
+    network?.keptBy(child);
     if (typeof log === 'number') closeSync(log);
     this.#process = child;
     this.#exited = new Promise((resolve) => {

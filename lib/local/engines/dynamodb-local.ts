@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { superviseChild } from './child-process.ts';
-import { findCommand, findFreePort, isExecutable } from './machine.ts';
+import { findCommand, freeAddress, isExecutable, statusAt } from './machine.ts';
+import type { PrivateNetwork } from './private-network.ts';
 
 const JAVA_MAJOR_MIN = 17;
 
@@ -12,26 +13,33 @@ export const DYNAMODB_LOCAL_FILE = 'shared-local-instance.db';
 
 /**
  * AWS's own DynamoDB Local. The jar binds its port on every interface and has no option, nor Jetty a property, to
- * restrict that; it also accepts any credentials. On a machine that others can reach, the firewall has to keep them
- * out.
+ * restrict that; it also accepts any credentials. Without a network of its own, on a machine that others can reach, the
+ * firewall has to keep them out.
  */
-export async function startDynamoDbLocal(options: { dataDir?: string }) {
+export async function startDynamoDbLocal({
+  dataDir,
+  network,
+}: {
+  dataDir?: string;
+  network?: PrivateNetwork;
+}) {
   const java = await findJava();
   if ('unusable' in java) throw new Error(java.unusable);
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
+  const address = network ?? (await freeAddress());
   const child = await superviseChild({
     name: 'dynamodb',
     command: java.path,
-    args: [...javaFlags(jarFolder()), '-port', String(port), ...storageFlags(options.dataDir)],
-    dataDir: options.dataDir,
-    ready: () => answers(url),
+    args: [...javaFlags(jarFolder()), '-port', String(address.port), ...storageFlags(dataDir)],
+    dataDir,
+    network,
+    // It answers an unsigned GET with 400: enough to know that it serves.
+    ready: async () => (await statusAt(address)) === 400,
     readySecondsMax: 30,
     stopSecondsMax: 5,
     // Its files survive SIGKILL, and nothing else is sure to end a JVM.
     orphanSignal: 'KILL',
   });
-  return { url, pid: () => child.pid(), stop: () => child.stop() };
+  return { url: address.url, agent: network?.agent, pid: () => child.pid(), stop: () => child.stop() };
 }
 
 /** The Java that JAVA_HOME names, else the one on PATH; or why there is none to use. */
@@ -82,11 +90,4 @@ function jarFolder(): string {
   const release = readdirSync(lib).find((name) => name.startsWith('dynamodb_local'));
   if (release === undefined) throw new Error(`There is no DynamoDB Local in ${lib}; run npm install again.`);
   return join(lib, release);
-}
-
-async function answers(url: string): Promise<boolean> {
-  // It answers an unsigned GET with 400: enough to know that it serves.
-  const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
-  await response.arrayBuffer();
-  return response.status === 400;
 }

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EngineAddress } from '../wire/forward.ts';
+import { say } from '../wire/say.ts';
 import { DYNAMODB_LOCAL_FILE, startDynamoDbLocal } from './dynamodb-local.ts';
 import { DYNOXIDE_FILE, findDynoxide, startDynoxide } from './dynoxide.ts';
+import { findNetworkMaker, PrivateNetwork } from './private-network.ts';
 
 /** `aws` is AWS's own DynamoDB Local, which needs Java; Dynoxide is a small program that npm brings. */
 export const DYNAMODB_ENGINES = ['dynoxide', 'aws'] as const;
@@ -9,8 +12,18 @@ export type DynamoDbEngine = (typeof DYNAMODB_ENGINES)[number];
 
 /** How the engines differ for whoever talks to them. */
 export const DYNAMODB_TRAITS: Record<DynamoDbEngine, DynamoDbTraits> = {
-  dynoxide: { name: 'Dynoxide', region: 'dynoxide', answersBeforeCommit: false },
-  aws: { name: 'DynamoDB Local', region: 'ddblocal', answersBeforeCommit: true },
+  dynoxide: {
+    name: 'Dynoxide',
+    region: 'dynoxide',
+    answersBeforeCommit: false,
+    reach: 'other programs on this machine',
+  },
+  aws: {
+    name: 'DynamoDB Local',
+    region: 'ddblocal',
+    answersBeforeCommit: true,
+    reach: 'other programs on this machine and on every network it is in',
+  },
 };
 
 interface DynamoDbTraits {
@@ -19,10 +32,15 @@ interface DynamoDbTraits {
   region: string;
   /** A transaction's answer comes before it is on disk, so it has to be asked for once more. */
   answersBeforeCommit: boolean;
+  /** Who can connect to it, unless it has a network of its own. */
+  reach: string;
 }
 
-export interface DynamoDbConnection extends DynamoDbTraits {
-  url: string;
+export interface DynamoDbConnection extends DynamoDbTraits, EngineAddress {}
+
+interface DynamoDbOptions {
+  engine: DynamoDbEngine;
+  dataDir?: string;
 }
 
 export interface DynamoDb extends DynamoDbConnection {
@@ -32,14 +50,23 @@ export interface DynamoDb extends DynamoDbConnection {
 
 /**
  * With a data folder the tables live in `<dataDir>/dynamodb` and outlive the process; without one they live in
- * memory. The child keeps its port when it has to be started again.
+ * memory. The child keeps its port when it has to be started again. It checks no signature: in a network of its own it
+ * answers us alone, otherwise whoever can connect to it.
  */
-export async function startDynamoDb(options: {
-  engine: DynamoDbEngine;
-  dataDir?: string;
-}): Promise<DynamoDb> {
+export async function startDynamoDb(
+  options: DynamoDbOptions & { network?: PrivateNetwork },
+): Promise<DynamoDb> {
   const start = options.engine === 'aws' ? startDynamoDbLocal : startDynoxide;
   return { ...DYNAMODB_TRAITS[options.engine], ...(await start(options)) };
+}
+
+/** In a network of its own; where the system does not allow that, it says who can reach it. */
+export async function startClosedDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
+  const maker = await findNetworkMaker();
+  if (!('unavailable' in maker)) return startDynamoDb({ ...options, network: new PrivateNetwork(maker) });
+  const { name, reach } = DYNAMODB_TRAITS[options.engine];
+  say('dynamodb', `${name} can be reached without credentials by ${reach}, because ${maker.unavailable}.`);
+  return startDynamoDb(options);
 }
 
 /**

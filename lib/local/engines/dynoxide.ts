@@ -3,29 +3,30 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { superviseChild } from './child-process.ts';
-import { findFreePort, isExecutable } from './machine.ts';
+import { freeAddress, isExecutable, statusAt } from './machine.ts';
+import type { PrivateNetwork } from './private-network.ts';
 
 export const DYNOXIDE_FILE = 'dynoxide.db';
 
 /** Dynoxide: DynamoDB over SQLite. It listens on 127.0.0.1 alone, and commits before it answers. */
-export async function startDynoxide({ dataDir }: { dataDir?: string }) {
+export async function startDynoxide({ dataDir, network }: { dataDir?: string; network?: PrivateNetwork }) {
   const command = findDynoxide();
   if (command === undefined) throw new Error('There is no Dynoxide for this machine.');
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
+  const address = network ?? (await freeAddress());
   const child = await superviseChild({
     name: 'dynamodb',
     command,
-    args: ['--port', String(port), ...storageFlags(dataDir)],
+    args: ['--port', String(address.port), ...storageFlags(dataDir)],
     dataDir,
-    ready: async () => (await fetch(url, { signal: AbortSignal.timeout(1_000) })).ok,
+    network,
+    ready: async () => (await statusAt(address)) === 200,
     readySecondsMax: 30,
     stopSecondsMax: 5,
     // Its file survives SIGKILL.
     orphanSignal: 'KILL',
   });
   if (dataDir !== undefined) indexStreams(fileIn(dataDir));
-  return { url, pid: () => child.pid(), stop: () => child.stop() };
+  return { url: address.url, agent: network?.agent, pid: () => child.pid(), stop: () => child.stop() };
 }
 
 /**

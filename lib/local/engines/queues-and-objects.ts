@@ -1,18 +1,22 @@
 import { mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { Agent, type Server } from 'node:http';
+import { duplexPair, type Duplex } from 'node:stream';
 import type { buildApp } from 'fauxqs';
+import type { EngineAddress } from '../wire/forward.ts';
 
 const OBJECT_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface QueuesAndObjects {
-  url: string;
+export interface QueuesAndObjects extends EngineAddress {
+  /** Opens a port for whoever asks without a signature, such as a test; the platform never does. */
+  listen(): Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
  * fauxqs, the SQS and S3 server from npm, inside this process. Put together by hand because its own start
  * function listens on every interface. With a data folder all of it lives in one SQLite file there; without
- * one it lives in memory. It checks neither signature nor permission: the front door has done both.
+ * one it lives in memory. It checks neither signature nor permission: the front door has done both, and nobody else can
+ * reach it, as it listens nowhere. Requests come to it inside this process.
  */
 export async function startQueuesAndObjects(options: { dataDir?: string } = {}): Promise<QueuesAndObjects> {
   const { buildApp, PersistenceManager, SqsStore, SnsStore, S3Store } = await loadParts();
@@ -28,9 +32,35 @@ export async function startQueuesAndObjects(options: { dataDir?: string } = {}):
   const app = buildApp({ logger: false, stores: stores as unknown as NonNullable<BuildAppStores> });
   acceptAnyObject(app);
   if (persistence) app.addHook('preClose', () => persistence.close());
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = app.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, stop: () => app.close() };
+  await app.ready();
+  return {
+    url: 'http://localhost',
+    agent: new InsideAgent(app.server),
+    listen: () => app.listen({ port: 0, host: '127.0.0.1' }),
+    stop: () => app.close(),
+  };
+}
+
+/** Connects to a server in this process, without a socket that others could connect to. */
+class InsideAgent extends Agent {
+  #server: Server;
+
+  constructor(server: Server) {
+    super({ keepAlive: true });
+    this.#server = server;
+  }
+
+  override createConnection(): Duplex {
+    const [ours, its] = duplexPair();
+    ours.once('close', () => its.destroy());
+    its.once('close', () => ours.destroy());
+    this.#server.emit('connection', its);
+    return ours;
+  }
+
+  // What a socket needs while nobody uses it, a pipe does not.
+  override keepSocketAlive(): void {}
+  override reuseSocket(): void {}
 }
 
 type App = ReturnType<typeof buildApp>;

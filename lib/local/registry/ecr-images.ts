@@ -1,10 +1,13 @@
 import { ACCOUNT, AwsError } from '../wire/aws.ts';
+import { forward } from '../wire/forward.ts';
 import { noteDeletion } from './registry-garbage.ts';
 import { MANIFEST_TYPES } from './registry-proxy.ts';
 import { RegistryStorage, type StoredManifest } from './registry-storage.ts';
 import type { Registry } from './registry.ts';
 import type { RegistryTokens } from './registry-tokens.ts';
 import { imageIds, page, type EcrInput, type ImageId } from './ecr-input.ts';
+
+const ANSWER_SECONDS_MAX = 30;
 
 interface Manifest {
   text: string;
@@ -121,21 +124,26 @@ export class Images {
   }
 
   async #manifest(repository: string, digest: string): Promise<Manifest> {
-    const response = await this.#call('GET', repository, digest);
-    return { text: await response.text(), mediaType: response.headers.get('content-type') ?? '' };
+    const { body, headers } = await this.#call('GET', repository, digest);
+    return { text: body.toString('utf8'), mediaType: headers['content-type'] ?? '' };
   }
 
-  async #call(method: 'GET' | 'DELETE', repository: string, digest: string): Promise<Response> {
+  async #call(method: 'GET' | 'DELETE', repository: string, digest: string) {
     const authorization = await this.#tokens.authorizationFor(repository);
-    const response = await fetch(`${this.#registry.innerUrl}/v2/${repository}/manifests/${digest}`, {
-      method,
-      headers: { authorization, accept: MANIFEST_TYPES.join(',') },
-    }).catch(() => undefined);
-    if (response?.ok !== true) {
-      const message = response ? `answered ${response.status}` : 'is not answering';
+    const answer = await forward(
+      { name: 'The registry', ...this.#registry.inner, secondsMax: ANSWER_SECONDS_MAX },
+      {
+        method,
+        path: `/v2/${repository}/manifests/${digest}`,
+        headers: { authorization, accept: MANIFEST_TYPES.join(',') },
+        body: '',
+      },
+    ).catch(() => undefined);
+    if (answer === undefined || answer.status >= 300) {
+      const message = answer ? `answered ${answer.status}` : 'is not answering';
       throw new AwsError('ServerException', `The registry ${message}.`, 500);
     }
-    return response;
+    return answer;
   }
 }
 

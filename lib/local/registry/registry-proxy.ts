@@ -2,21 +2,23 @@ import { createHash } from 'node:crypto';
 import {
   Agent,
   createServer,
-  request as forward,
+  request as send,
   type IncomingMessage,
   type Server,
   type ServerResponse,
 } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { forward, type EngineAddress } from '../wire/forward.ts';
 import type { RegistryTokens } from './registry-tokens.ts';
 import { repositoryNotFound } from './ecr-input.ts';
 import { readCall } from './registry-calls.ts';
 import { isFixedTag, type Repositories } from './ecr-repositories.ts';
 
+const ANSWER_SECONDS_MAX = 30;
 const MANIFEST_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface RegistryProxyOptions {
-  registryPort: number;
+  registry: EngineAddress;
   tokens: RegistryTokens;
   repositories: Repositories;
 }
@@ -50,11 +52,12 @@ export function createRegistryProxy(options: RegistryProxyOptions): Server {
 
 class RegistryProxy {
   #options: RegistryProxyOptions;
-  #agent = new Agent({ keepAlive: true });
+  #agent: Agent;
   #tagMoves = new Map<string, Promise<void>>();
 
   constructor(options: RegistryProxyOptions) {
     this.#options = options;
+    this.#agent = options.registry.agent ?? new Agent({ keepAlive: true });
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -108,16 +111,18 @@ class RegistryProxy {
 
   async #digestOf(repository: string, tag: string): Promise<string | undefined> {
     const authorization = await this.#options.tokens.authorizationFor(repository);
-    const answer = await fetch(
-      `http://127.0.0.1:${this.#options.registryPort}/v2/${repository}/manifests/${tag}`,
+    const answer = await forward(
+      { name: 'The registry', ...this.#options.registry, secondsMax: ANSWER_SECONDS_MAX },
       {
         method: 'HEAD',
+        path: `/v2/${repository}/manifests/${tag}`,
         headers: { authorization, accept: MANIFEST_TYPES.join(',') },
+        body: '',
       },
     );
     if (answer.status === 404) return undefined;
-    const existing = answer.headers.get('docker-content-digest');
-    if (answer.status !== 200 || existing === null) {
+    const existing = answer.headers['docker-content-digest'];
+    if (answer.status !== 200 || existing === undefined) {
       throw new Error(`The registry answered ${answer.status} when asked for ${repository}:${tag}.`);
     }
     return existing;
@@ -129,9 +134,7 @@ class RegistryProxy {
     headers: IncomingMessage['headers'],
     body: IncomingMessage | Buffer,
   ): Promise<void> {
-    const upstream = forward({
-      host: '127.0.0.1',
-      port: this.#options.registryPort,
+    const upstream = send(this.#options.registry.url, {
       method: request.method,
       path: withoutMount(request),
       headers: Buffer.isBuffer(body) ? withLength(headers, body.length) : headers,

@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, type AgentOptions } from 'node:http';
 import { join } from 'node:path';
 import type { Journal } from '../journal/journal.ts';
 import { REGISTRY_TOKEN_AUDIENCE, REGISTRY_TOKEN_ISSUER, type RegistryTokens } from './registry-tokens.ts';
 import { Repositories } from './ecr-repositories.ts';
 import { writeWhole } from '../journal/write-whole.ts';
 import { superviseChild } from '../engines/child-process.ts';
-import { findCommand, findFreePort, isFreePort } from '../engines/machine.ts';
+import { findCommand, findFreePort, freeAddress, isFreePort, statusAt } from '../engines/machine.ts';
+import type { EngineAddress } from '../wire/forward.ts';
 import { freeDeleted } from './registry-garbage.ts';
 import { createRegistryProxy } from './registry-proxy.ts';
+
+/** As many as the kernel takes. */
+const SOCKET_PATH_BYTES_MAX = 107;
 
 export interface Registry {
   /** `127.0.0.1:<port>`, what stands before the repository in an image name. */
@@ -17,7 +22,7 @@ export interface Registry {
   url: string;
   port: number;
   /** The registry itself, for those in the engine who have a token for it. */
-  innerUrl: string;
+  inner: EngineAddress;
   storageDir: string;
   pid(): number | undefined;
   stop(): Promise<void>;
@@ -43,33 +48,35 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   const folder = join(options.dataDir, 'registry');
   const storageDir = join(folder, 'storage');
   mkdirSync(storageDir, { recursive: true });
+  chmodSync(folder, 0o700);
   const settings = readSettings(join(folder, 'settings.json'));
   const port = await reusablePort(settings.port);
   writeWhole(join(folder, 'settings.json'), JSON.stringify({ ...settings, port }), { mode: 0o600 });
 
-  const registryPort = await findFreePort();
+  const socketPath = join(folder, 'registry.sock');
+  const { listen, ...inner } = await innerAddress(socketPath);
   const configFile = join(folder, 'config.yml');
-  const config = registryConfig({
-    ...options,
-    storageDir,
-    registryPort,
-    uploadSecret: settings.uploadSecret,
-  });
+  const config = registryConfig({ ...options, storageDir, listen, uploadSecret: settings.uploadSecret });
   writeFileSync(configFile, config, { mode: 0o600 });
   const child = await superviseChild({
     name: 'registry',
     command,
     args: ['serve', configFile],
     dataDir: options.dataDir,
-    ready: () => asksForToken(registryPort),
+    // Without a token it tells nobody anything.
+    ready: async () => (await statusAt(inner, '/v2/')) === 401,
     readySecondsMax: 15,
     stopSecondsMax: 5,
     orphanSignal: 'TERM',
-    prepare: () => freeDeleted(command, configFile, storageDir),
+    prepare: async () => {
+      // One that was killed leaves its socket, and the next could not take its place.
+      rmSync(socketPath, { force: true });
+      await freeDeleted(command, configFile, storageDir);
+    },
   });
 
   const repositories = new Repositories(options.journal);
-  const proxy = createRegistryProxy({ registryPort, tokens: options.tokens, repositories });
+  const proxy = createRegistryProxy({ registry: inner, tokens: options.tokens, repositories });
   proxy.listen(port, '127.0.0.1');
   await once(proxy, 'listening').catch(async (error: unknown) => {
     await child.stop();
@@ -80,7 +87,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     host,
     url: `http://${host}`,
     port,
-    innerUrl: `http://127.0.0.1:${registryPort}`,
+    inner,
     storageDir,
     pid: () => child.pid(),
     async stop() {
@@ -111,7 +118,7 @@ async function reusablePort(port: number | undefined): Promise<number> {
 function registryConfig(
   options: Pick<RegistryOptions, 'tokens'> & {
     storageDir: string;
-    registryPort: number;
+    listen: Listen;
     uploadSecret: string;
   },
 ): string {
@@ -125,7 +132,7 @@ function registryConfig(
       delete: { enabled: true },
     },
     http: {
-      addr: `127.0.0.1:${options.registryPort}`,
+      ...options.listen,
       // Clients know the proxy's address, not this one.
       relativeurls: true,
       secret: options.uploadSecret,
@@ -142,8 +149,18 @@ function registryConfig(
   });
 }
 
-async function asksForToken(port: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/v2/`, { signal: AbortSignal.timeout(1_000) });
-  await response.arrayBuffer();
-  return response.status === 401;
+/** What the registry's configuration says of where it listens. */
+type Listen = { net: 'unix' | 'tcp'; addr: string };
+
+/**
+ * A socket in a folder that is ours alone. Where its path would be too long for one, a port of this machine: there too
+ * the registry asks for a token that only this engine can sign.
+ */
+async function innerAddress(socketPath: string): Promise<EngineAddress & { listen: Listen }> {
+  if (Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES_MAX) {
+    const agent = new Agent({ keepAlive: true, socketPath } as AgentOptions);
+    return { url: 'http://registry.invalid', agent, listen: { net: 'unix', addr: socketPath } };
+  }
+  const { url, port } = await freeAddress();
+  return { url, listen: { net: 'tcp', addr: `127.0.0.1:${port}` } };
 }

@@ -61,13 +61,12 @@ export function createDynamoDbService(options: {
   roughness: Roughness;
 }): FrontDoorService {
   const call = (target: string, body: Buffer | string) => {
-    const { name, url } = options.engine();
     const headers = {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': target,
       ...anyCredentials,
     };
-    const engine = { name, url, secondsMax: ANSWER_SECONDS_MAX };
+    const engine = { ...options.engine(), secondsMax: ANSWER_SECONDS_MAX };
     return forward(engine, { method: 'POST', path: '/', headers, body });
   };
 

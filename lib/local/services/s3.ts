@@ -1,5 +1,5 @@
 import { AwsError, type AwsRequest, type AwsResponse, type Service } from '../wire/aws.ts';
-import { forward, messageHeaders } from '../wire/forward.ts';
+import { forward, messageHeaders, type EngineAddress } from '../wire/forward.ts';
 import type { Iam } from '../iam/iam.ts';
 import type { Journal } from '../journal/journal.ts';
 import { xmlAnswer } from '../wire/wire.ts';
@@ -18,13 +18,17 @@ const writes = new Set(['PutObject', 'CompleteMultipartUpload']);
  * Objects, in front of the engine that keeps them; adds what it leaves out: checksums, conditional writes, and versions
  * in buckets that keep them.
  */
-export function createS3Service(options: { url: () => string; iam: Iam; journal: Journal }): Service {
+export function createS3Service(options: {
+  engine: () => EngineAddress;
+  iam: Iam;
+  journal: Journal;
+}): Service {
   const turns = new Turns();
 
   const call: EngineCall = async (method, target, request) => {
     const { authorization: _, ...headers } = messageHeaders(request?.headers ?? {});
     const search = request && request.query.size > 0 ? `?${request.query.toString()}` : '';
-    const engine = { name: 'The object engine', url: options.url(), secondsMax: ANSWER_SECONDS_MAX };
+    const engine = { name: 'The object engine', ...options.engine(), secondsMax: ANSWER_SECONDS_MAX };
     const path = enginePath(target) + search;
     const answer = await forward(engine, { method, path, headers, body: request?.body ?? '' });
     if (answer.status === 500) throw new Error(`the object engine failed: ${answer.body.toString('utf8')}`);

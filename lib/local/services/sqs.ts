@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   ACCOUNT,
   AwsError,
@@ -9,7 +10,7 @@ import {
   type AwsRequest,
   type AwsResponse,
 } from '../wire/aws.ts';
-import { forward } from '../wire/forward.ts';
+import { forward, type EngineAddress } from '../wire/forward.ts';
 import type { FrontDoorService } from '../iam/front-door.ts';
 import { moveMessages, queueOfArn } from './sqs-move.ts';
 
@@ -48,11 +49,14 @@ interface QueueAnswer {
   Messages?: { MessageId: string; ReceiptHandle: string }[];
 }
 
-/** `url` is that of the engine, `endpoint` the front door's, which every queue URL must lead back to. */
-export function createSqsService(options: { url: () => string; endpoint: () => string }): FrontDoorService {
+/** `endpoint` is the front door's, which every queue URL must lead back to. */
+export function createSqsService(options: {
+  engine: () => EngineAddress;
+  endpoint: () => string;
+}): FrontDoorService {
   const call = (operation: string, body: unknown) =>
     forward(
-      { name: 'The queue engine', url: options.url(), secondsMax: ANSWER_SECONDS_MAX },
+      { name: 'The queue engine', ...options.engine(), secondsMax: ANSWER_SECONDS_MAX },
       {
         method: 'POST',
         path: '/',
@@ -94,6 +98,7 @@ export function createSqsService(options: { url: () => string; endpoint: () => s
       const operation = jsonOperation(request);
       if (operation === MOVE) return move(request);
       const answer = await call(operation, jsonBody(request));
+      if (operation === 'ReceiveMessage') await noticeWhoLeft();
       if (answer.status !== 200 || !answersWithUrls.has(operation)) return answer;
       return { ...answer, body: JSON.stringify(withOwnUrls(answer.body, options.endpoint())) };
     },
@@ -113,6 +118,14 @@ export function createSqsService(options: { url: () => string; endpoint: () => s
       });
     },
   };
+}
+
+/**
+ * The engine answers within this process, faster than the end of a connection becomes known: its last packet is read in
+ * one turn of the event loop, and the connection closed in the next.
+ */
+async function noticeWhoLeft(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) await nextTurn();
 }
 
 const MOVE = 'StartMessageMoveTask';

@@ -22,9 +22,15 @@ export interface ForwardedCall {
   body: Buffer | string;
 }
 
+/** Where an engine answers. Without an agent of its own, on a port of this machine. */
+export interface EngineAddress {
+  url: string;
+  agent?: Agent;
+}
+
 /** Hands a call to an engine on this machine. One that does not answer is a 503, which SDKs try again. */
 export async function forward(
-  engine: { name: string; url: string; secondsMax: number },
+  engine: EngineAddress & { name: string; secondsMax: number },
   call: ForwardedCall,
 ): Promise<AwsResponse & { headers: Record<string, string>; body: Buffer }> {
   const { promise, resolve, reject } = Promise.withResolvers<{
@@ -34,7 +40,7 @@ export async function forward(
   }>();
   const { hostname, port } = new URL(engine.url);
   const outgoing = httpRequest({
-    agent,
+    agent: engine.agent ?? agent,
     hostname,
     port,
     method: call.method,

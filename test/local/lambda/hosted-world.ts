@@ -54,7 +54,7 @@ export class HostedWorld extends LambdaWorld {
       principals: this.principals,
       iam: this.iam,
       services: [
-        createSqsService({ url: () => queues.url, endpoint: () => this.endpoint }),
+        createSqsService({ engine: () => queues, endpoint: () => this.endpoint }),
         createLambdaService(this.hosted),
         ...others,
       ],

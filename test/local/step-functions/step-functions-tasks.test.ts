@@ -47,7 +47,7 @@ beforeAll(async () => {
   [queues, tables] = await Promise.all([startQueuesAndObjects(), startTestDynamoDb()]);
   world = await openStepFunctionsWorld({
     services: [
-      createSqsService({ url: () => queues.url, endpoint: () => world.endpoint }),
+      createSqsService({ engine: () => queues, endpoint: () => world.endpoint }),
       createDynamoDbService({ engine: () => tables, onWrite: () => undefined, roughness: SMOOTH }),
       eventBus,
     ],
