@@ -44,6 +44,55 @@ test('what was given to a caller works at once, though they were refused a momen
   expect((await look(org.id, token)).status).toBe(200);
 });
 
+test('a role just given shows at once in a function that remembers its caller, and costs one more request', async () => {
+  const [one, two] = [await scene.place(), await scene.place()];
+  const { id, token } = await scene.member({ org_id: one.org.id }, 'viewer');
+  const me = async () => {
+    const before = world.requests();
+    const { body } = await world.call('GET /api/v1/me', { token });
+    const { grants } = body as { grants: { role: string; org: { slug: string } }[] };
+    const shown = grants.map(({ role, org }) => [role, org.slug]);
+    return { shown, requests: world.requests() - before };
+  };
+  const orgs = async () => {
+    const before = world.requests();
+    const { body } = await world.call('GET /api/v1/orgs', { token });
+    const shown = (body as { items: { id: string }[] }).items.map((org) => org.id);
+    return { shown, requests: world.requests() - before };
+  };
+  world.forgetAuthorization();
+  const first = ['viewer', one.org.slug];
+  const second = ['org_admin', two.org.slug];
+  expect((await me()).shown).toEqual([first]);
+  expect(await me(), 'remembered').toEqual({ shown: [first], requests: 1 });
+  expect(await orgs()).toEqual({ shown: [one.org.id], requests: 1 });
+
+  const grants = [
+    { role: 'viewer', org_id: one.org.id },
+    { role: 'org_admin', org_id: two.org.id },
+  ];
+  await world.set({ pk: `USER#${id}`, sk: 'USER' }, 'grants', grants);
+  expect(await orgs()).toEqual({ shown: [one.org.id, two.org.id], requests: 2 });
+  expect(await me(), 'known by now').toEqual({ shown: [first, second], requests: 1 });
+
+  await world.set({ pk: `USER#${id}`, sk: 'USER' }, 'grants', grants.slice(1));
+  expect(await me(), 'so does what was taken').toEqual({ shown: [second], requests: 1 });
+  expect(await orgs()).toEqual({ shown: [two.org.id], requests: 1 });
+});
+
+test('whoever holds no role yet sees the first one at once', async () => {
+  const { org } = await scene.place();
+  const { id, token } = await scene.person();
+  const me = async () => (await world.call('GET /api/v1/me', { token })).body;
+  const orgs = async () => (await world.call('GET /api/v1/orgs', { token })).body;
+  expect(await me()).toMatchObject({ grants: [] });
+  expect(await orgs()).toMatchObject({ items: [] });
+  const grants = [{ role: 'viewer', org_id: org.id }];
+  await world.put({ pk: `USER#${id}`, sk: 'USER', id, grants, version: 1 });
+  expect(await orgs()).toMatchObject({ items: [{ id: org.id }] });
+  expect(await me()).toMatchObject({ grants: [{ role: 'viewer', org: { id: org.id, slug: org.slug } }] });
+});
+
 test('an administrator of the platform is who is named as one, and nobody whose name is a part of it', async () => {
   const isAdmin = async (subject: string): Promise<boolean> => {
     const { body } = await world.call('GET /api/v1/me', { token: await world.issuer.token(subject) });
