@@ -1,7 +1,11 @@
 import { Construct } from 'constructs';
 import { ARTIFACT_PARTITIONS } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION, ENTITLEMENT_PARTITIONS } from '../functions/catalog/keys.ts';
-import { counterPartitions } from '../functions/platform/data/keys.ts';
+import {
+  counterPartitions,
+  SERVICE_ACCOUNT_PARTITIONS,
+  USER_PARTITIONS,
+} from '../functions/platform/data/keys.ts';
 import { promotionPartitions } from '../functions/promotion/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -39,8 +43,8 @@ export class Catalog extends Construct {
     });
     // A promotion begins only while the version's artifacts are far enough.
     grantItems(this.api, control, { actions: ['ConditionCheckItem'], partitions: [ARTIFACT_PARTITIONS] });
-    // Apps are read together with entitlements or a promotion, by one request, which one statement has to allow as a
-    // whole.
+    // Apps are read together with entitlements, a promotion or the caller's own item, by one request, which one statement
+    // has to allow as a whole.
     grantItems(this.api, control, {
       actions: ['BatchGetItem'],
       partitions: [
@@ -49,6 +53,8 @@ export class Catalog extends Construct {
         ENTITLEMENT_PARTITIONS,
         VERSION_PROMOTIONS,
         VERSION_COUNTERS,
+        USER_PARTITIONS,
+        SERVICE_ACCOUNT_PARTITIONS,
       ],
     });
     grantItems(this.api, control, { actions: ['UpdateItem'], partitions: [ENTITLEMENT_PARTITIONS] });

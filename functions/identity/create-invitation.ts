@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { nameActor } from '../platform/actor.ts';
-import { callerNow } from '../platform/caller.ts';
+import { callerNow } from '../platform/auth/caller.ts';
 import { orgOf } from '../platform/context.ts';
 import { projectKey } from '../platform/data/keys.ts';
 import { command } from '../platform/http/endpoint.ts';

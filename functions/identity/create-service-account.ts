@@ -1,4 +1,4 @@
-import { callerNow } from '../platform/caller.ts';
+import { callerNow } from '../platform/auth/caller.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { requireGiveable } from './giving.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { callerNow } from '../platform/caller.ts';
+import { callerNow } from '../platform/auth/caller.ts';
 import type { Context } from '../platform/context.ts';
 import { put, remove, putNew, update, type Write } from '../platform/data/commit.ts';
 import { orgKey, projectKey, userKey } from '../platform/data/keys.ts';

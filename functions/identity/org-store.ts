@@ -1,6 +1,6 @@
 import type { Refusal } from '../platform/errors.ts';
 import * as v from 'valibot';
-import { callerNow } from '../platform/caller.ts';
+import { callerNow } from '../platform/auth/caller.ts';
 import type { Context } from '../platform/context.ts';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { orgKey } from '../platform/data/keys.ts';

@@ -1,7 +1,7 @@
 import type { Refusal } from '../platform/errors.ts';
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { callerNow } from '../platform/caller.ts';
+import { callerNow } from '../platform/auth/caller.ts';
 import { type Context, projectOf } from '../platform/context.ts';
 import { putNew, remove, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey, serviceAccountKey } from '../platform/data/keys.ts';

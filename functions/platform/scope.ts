@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import type { Principal } from './actor.ts';
-import type { Key } from './data/table.ts';
 import { type OrgId, type ProjectId, textOf } from './ids.ts';
 import type { OrgSlug, ProjectSlug } from './name.ts';
 import type { Grant } from './permissions.ts';
@@ -33,7 +32,7 @@ export interface Reread {
 /** Who was let through, and to what. */
 export interface Authorized extends Principal {
   /** Reads the caller's own item again, by one request with others: what was just given is there. */
-  reread: (alongside: Key[]) => Promise<Reread>;
+  reread: (alongside: { pk: string; sk: string }[]) => Promise<Reread>;
   project?: ScopedProject;
   org?: ScopedOrg;
 }

@@ -4,15 +4,15 @@ export const platform: Mutant[] = [
   {
     what: 'what authorization remembers never expires, so a disabled account works for ever',
     file: 'functions/platform/auth/authorization-cache.ts',
-    from: 'entry !== undefined && nowMs - entry.loadedAtMs < keptMs()',
-    to: 'entry !== undefined',
+    from: 'nowMs - loadedAtMs < keptMs()',
+    to: 'nowMs >= loadedAtMs',
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
     what: 'what belongs to one is remembered of all that were read with it',
     file: 'functions/platform/auth/authorization-cache.ts',
-    from: 'found.set(name, items[index]);',
-    to: 'found.set(name, items[0]);',
+    from: '{ item: items[index], loadedAtMs, read }',
+    to: '{ item: items[0], loadedAtMs, read }',
     noticedBy: ['test/platform/authorization-cache.test.ts'],
   },
   {
@@ -20,7 +20,7 @@ export const platform: Mutant[] = [
     file: 'functions/platform/auth/authorization-cache.ts',
     from: 'entry && entry.read > after && isFresh',
     to: 'entry && isFresh',
-    noticedBy: ['test/platform/authority.test.ts'],
+    noticedBy: ['test/platform/authorization-cache.test.ts'],
   },
   {
     what: 'a service account with a list may do nothing, or a name is widened by a list',

@@ -93,6 +93,25 @@ test('whoever holds no role yet sees the first one at once', async () => {
   expect(await me()).toMatchObject({ grants: [{ role: 'viewer', org: { id: org.id, slug: org.slug } }] });
 });
 
+test('whoever joins an app’s publisher sees its internal versions at once, by as many requests as before', async () => {
+  const { org, project } = await scene.place();
+  const app = await scene.app(project, { internal: true });
+  const { id, token } = await scene.person();
+  const ask = async () => {
+    const before = world.requests();
+    const params = { app_slug: app.slug };
+    const { status } = await world.call('GET /api/v1/apps/catalog/{app_slug}', { params, token });
+    const { body } = await world.call('GET /api/v1/apps/catalog', { query: { limit: '100' }, token });
+    const isListed = (body as { items: { slug: string }[] }).items.some(({ slug }) => slug === app.slug);
+    return { status, isListed, requests: world.requests() - before };
+  };
+  await ask();
+  expect(await ask()).toEqual({ status: 404, isListed: false, requests: 2 });
+  const grants = [{ role: 'viewer', org_id: org.id, project_id: project.id }];
+  await world.put({ pk: `USER#${id}`, sk: 'USER', id, grants, version: 1 });
+  expect(await ask()).toEqual({ status: 200, isListed: true, requests: 2 });
+});
+
 test('an administrator of the platform is who is named as one, and nobody whose name is a part of it', async () => {
   const isAdmin = async (subject: string): Promise<boolean> => {
     const { body } = await world.call('GET /api/v1/me', { token: await world.issuer.token(subject) });

@@ -50,8 +50,20 @@ export class AuthorizationCache {
       if (entry && entry.read > after && isFresh(entry, nowMs)) found.set(name, entry.item);
       else missing.set(name, key);
     }
-    if (missing.size > 0) await this.#load(missing, nowMs, found);
+    for (const [name, entry] of await this.#load(missing, nowMs)) {
+      found.set(name, entry.item);
+      this.#keep(name, entry);
+    }
     return keys.map((key) => found.get(nameOf(key)));
+  }
+
+  /** One item as it is now, and others by the same request; these may be of any size and are not remembered. */
+  async readAgain(key: Key, alongside: Key[], now: Clock): Promise<{ item: Item; others: Item[] }> {
+    const wanted = new Map([key, ...alongside].map((each) => [nameOf(each), each]));
+    const loaded = await this.#load(wanted, now().getTime());
+    const entry = loaded.get(nameOf(key));
+    if (entry) this.#keep(nameOf(key), entry);
+    return { item: entry?.item, others: alongside.map((each) => loaded.get(nameOf(each))?.item) };
   }
 
   /** Whether some of this is remembered and may be out of date. */
@@ -73,14 +85,12 @@ export class AuthorizationCache {
     this.#entries.clear();
   }
 
-  async #load(missing: Map<string, Key>, loadedAtMs: number, found: Map<string, Item>): Promise<void> {
+  async #load(keys: Map<string, Key>, loadedAtMs: number): Promise<Map<string, Entry>> {
+    if (keys.size === 0) return new Map();
     // Counted before it begins: a read that is under way may not see what is written meanwhile.
     const read = (this.#reads += 1);
-    const items = await readItems([...missing.values()]);
-    for (const [index, name] of [...missing.keys()].entries()) {
-      found.set(name, items[index]);
-      this.#keep(name, { item: items[index], loadedAtMs, read });
-    }
+    const items = await readItems([...keys.values()]);
+    return new Map([...keys.keys()].map((name, index) => [name, { item: items[index], loadedAtMs, read }]));
   }
 
   #keep(name: string, entry: Entry): void {

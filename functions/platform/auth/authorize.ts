@@ -50,12 +50,8 @@ export async function authorize(
   const token = await verifyToken(presented, now(), (keyId) => findTokenKey(keyId, keys, now));
   if (!id.success) throw refuse(`${scope as 'project' | 'org'}.unknown`);
   const reread = async (alongside: Key[]): Promise<Reread> => {
-    const [item, ...items] = await authorizationCache.read(
-      [principalKey(presented), ...alongside],
-      now,
-      authorizationCache.reads,
-    );
-    return { grants: principalOf(token, item).grants, items };
+    const { item, others } = await authorizationCache.readAgain(principalKey(presented), alongside, now);
+    return { grants: principalOf(token, item).grants, items: others };
   };
   const decide = async (after?: number): Promise<Authorized> => {
     const [principalItem, signingItem, placeItem] = await authorizationCache.read(keys, now, after);

@@ -1,7 +1,7 @@
-import type { Context } from './context.ts';
-import { readItems } from './data/rows.ts';
-import type { Key } from './data/table.ts';
-import type { Reread } from './scope.ts';
+import type { Context } from '../context.ts';
+import { readItems } from '../data/rows.ts';
+import type { Key } from '../data/table.ts';
+import type { Reread } from '../scope.ts';
 
 /**
  * What the caller may do, read again and not remembered, by one request with the items a handler needs anyway. For
