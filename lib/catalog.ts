@@ -1,7 +1,11 @@
 import { Construct } from 'constructs';
 import { ARTIFACT_PARTITIONS } from '../functions/artifacts/keys.ts';
 import { APP_PARTITIONS, CATALOG_PARTITION, ENTITLEMENT_PARTITIONS } from '../functions/catalog/keys.ts';
-import { counterPartitions } from '../functions/platform/data/keys.ts';
+import {
+  counterPartitions,
+  SERVICE_ACCOUNT_PARTITIONS,
+  USER_PARTITIONS,
+} from '../functions/platform/data/keys.ts';
 import { PROMOTION_POLICY_PARTITION, promotionPartitions } from '../functions/promotion/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -43,8 +47,8 @@ export class Catalog extends Construct {
       actions: ['BatchGetItem', 'ConditionCheckItem'],
       partitions: [ARTIFACT_PARTITIONS],
     });
-    // Apps are read together with entitlements or a promotion, by one request, which one statement has to allow as a
-    // whole.
+    // Apps are read together with entitlements, a promotion or the caller's own item, by one request, which one statement
+    // has to allow as a whole.
     grantItems(this.api, control, {
       actions: ['BatchGetItem'],
       partitions: [
@@ -54,6 +58,8 @@ export class Catalog extends Construct {
         VERSION_PROMOTIONS,
         VERSION_COUNTERS,
         PROMOTION_POLICY_PARTITION,
+        USER_PARTITIONS,
+        SERVICE_ACCOUNT_PARTITIONS,
       ],
     });
     grantItems(this.api, control, {

@@ -38,6 +38,13 @@ const Context = v.pipe(
       'ES256',
     ),
     oidc_typ: v.optional(v.string(), 'at+jwt'),
+    /** Whether access tokens of that issuer tell `email` and `email_verified`. */
+    oidc_tells_email: v.optional(Flag, true),
+    /** Whether, where they do not, an invitation is good for whoever brings it. */
+    invitations_without_email: v.optional(
+      v.picklist(['refused', 'accepted'], 'must be refused or accepted'),
+      'refused',
+    ),
     /** Where the console is, for people to be sent back to after signing in to that pool. */
     console_origin: v.optional(
       v.pipe(v.string(), v.check(isOrigin, 'must be an origin such as https://console.example.com')),
@@ -95,6 +102,15 @@ const Context = v.pipe(
     ({ front, certificate_arn }) => !front || /:acm:us-east-1:/.test(certificate_arn ?? ''),
     'front needs domain_name, and a certificate_arn in us-east-1, where CloudFront looks for it',
   ),
+  v.check(
+    ({ oidc_issuer, oidc_tells_email }) => oidc_tells_email || oidc_issuer !== undefined,
+    'oidc_tells_email=false needs oidc_issuer: the user pool of the stack tells addresses',
+  ),
+  v.check(
+    ({ oidc_tells_email, invitations_without_email }) =>
+      invitations_without_email === 'refused' || !oidc_tells_email,
+    'invitations_without_email=accepted needs oidc_tells_email=false',
+  ),
 );
 
 /** How tokens of an issuer are told to be good; `functions/platform/auth/tokens.ts` reads it from the environment. */
@@ -105,11 +121,13 @@ export interface OidcIssuer {
   audience_claim: 'aud' | 'client_id';
   algorithms: string[];
   typ: string | null;
+  tells_email: boolean;
 }
 
 export interface Config {
   domain?: { name: string; certificateArn: string };
   oidc?: OidcIssuer;
+  invitationsWithoutEmail: 'refused' | 'accepted';
   consoleOrigin?: string;
   cognitoPlan: 'essentials' | 'plus';
   platformAdmins: string;
@@ -133,6 +151,8 @@ const NAMES = [
   'oidc_audience_claim',
   'oidc_algorithm',
   'oidc_typ',
+  'oidc_tells_email',
+  'invitations_without_email',
   'console_origin',
   'cognito_plan',
   'platform_admins',
@@ -166,6 +186,7 @@ export function configOf({ node }: IConstruct): Config {
   return {
     ...(domain_name && certificate_arn && { domain: { name: domain_name, certificateArn: certificate_arn } }),
     ...(oidc && { oidc }),
+    invitationsWithoutEmail: context.invitations_without_email,
     ...(context.console_origin && { consoleOrigin: context.console_origin }),
     cognitoPlan: context.cognito_plan,
     platformAdmins: context.platform_admins,
@@ -196,5 +217,6 @@ function oidcIssuer(context: v.InferOutput<typeof Context>): OidcIssuer | undefi
     audience_claim: context.oidc_audience_claim,
     algorithms: [context.oidc_algorithm],
     typ: context.oidc_typ === 'none' ? null : context.oidc_typ,
+    tells_email: context.oidc_tells_email,
   };
 }

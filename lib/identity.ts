@@ -41,6 +41,7 @@ export class Identity extends Construct {
         ...kernel.environment,
         SIGNING_KEY_IDS: kernel.signingKeyArns.join(','),
         TOKEN_TTL_SECONDS: String(configOf(this).tokenTtlSeconds),
+        INVITATIONS_WITHOUT_EMAIL: configOf(this).invitationsWithoutEmail,
       },
     });
     kernel.grant(this.api);

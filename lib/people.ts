@@ -41,6 +41,8 @@ export class People extends Construct {
       audience_claim: 'client_id',
       algorithms: ['RS256'],
       typ: null,
+      // By the trigger below.
+      tells_email: true,
     };
     const outputs = {
       Issuer: this.oidc.issuer,

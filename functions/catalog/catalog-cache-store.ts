@@ -3,9 +3,11 @@
 // with whatever else a request reads.
 
 import * as v from 'valibot';
+import { callerNow } from '../platform/auth/caller.ts';
+import type { Context } from '../platform/context.ts';
 import { queryAll, readItems } from '../platform/data/rows.ts';
-import { readItem } from '../platform/data/table.ts';
 import type { AppSlug } from '../platform/name.ts';
+import type { Grant } from '../platform/permissions.ts';
 import { App, APPS_MAX } from './app.ts';
 import { searchTextOf } from './app-filter.ts';
 import { changedSince, revisionOf } from './catalog-changes.ts';
@@ -26,8 +28,10 @@ export function forgetCatalog(): void {
   remembered = undefined;
 }
 
-export async function readCatalog(): Promise<CachedCatalog> {
-  return catalogAt(await readItem(catalogHeadKey()));
+/** The catalogue, and what the caller may do now, by one request: publishers see more of it. */
+export async function readCatalogFor(ctx: Context): Promise<{ catalog: CachedCatalog; grants: Grant[] }> {
+  const { grants, items } = await callerNow(ctx, [catalogHeadKey()]);
+  return { catalog: await catalogAt(items[0]), grants };
 }
 
 /** The catalogue as the row of its head, just read, says it is; there is no row before the first app. */

@@ -1,9 +1,12 @@
 // What other domains may read of apps and versions, each by one request.
 
 import * as v from 'valibot';
+import { callerNow } from '../platform/auth/caller.ts';
+import type { Context } from '../platform/context.ts';
 import { readItems } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
 import type { AppSlug } from '../platform/name.ts';
+import type { Grant } from '../platform/permissions.ts';
 import { compareVersions, type VersionNumber } from '../platform/version-number.ts';
 import { App } from './app.ts';
 import { appKey, manifestKey, versionKey } from './keys.ts';
@@ -15,6 +18,15 @@ export type ManifestRow = object;
 
 export async function findApp(slug: AppSlug): Promise<App | undefined> {
   return v.parse(v.optional(App), await readItem(appKey(slug)));
+}
+
+/** The app, and what the caller may do now, by one request: a publisher sees more of it. */
+export async function findAppFor(
+  ctx: Context,
+  slug: AppSlug,
+): Promise<{ app: App | undefined; grants: Grant[] }> {
+  const { grants, items } = await callerNow(ctx, [appKey(slug)]);
+  return { app: v.parse(v.optional(App), items[0]), grants };
 }
 
 export interface VersionInFull {

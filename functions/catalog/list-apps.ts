@@ -3,7 +3,7 @@ import { query } from '../platform/http/endpoint.ts';
 import { PageQuery } from '../platform/page.ts';
 import { AppPage, isPublisher, viewApp } from './app.ts';
 import { AppFilterQuery, matcherOf } from './app-filter.ts';
-import { readCatalog } from './catalog-cache-store.ts';
+import { readCatalogFor } from './catalog-cache-store.ts';
 import { pageBySlug } from './slug-page.ts';
 
 export const listApps = query(
@@ -14,12 +14,13 @@ export const listApps = query(
   },
   async (ctx, { query: asked }) => {
     const isWanted = matcherOf(asked);
+    const { catalog, grants } = await readCatalogFor(ctx);
     return pageBySlug(
-      (await readCatalog()).values(),
+      catalog.values(),
       ({ app }) => app.slug,
       asked,
       ({ app, searchText }) =>
-        isWanted(app, searchText) ? viewApp(app, isPublisher(ctx.grants, app)) : undefined,
+        isWanted(app, searchText) ? viewApp(app, isPublisher(grants, app)) : undefined,
     );
   },
 );

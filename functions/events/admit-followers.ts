@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { authorizationCache } from '../platform/auth/authorization-cache.ts';
 import { serviceAccountKey, userKey } from '../platform/data/keys.ts';
 import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
-import { type Grant, judge, type Place, ROLES, type Role } from '../platform/permissions.ts';
+import { type Grant, judge, PERMISSIONS, type Place, ROLES, type Role } from '../platform/permissions.ts';
 import type { Key } from '../platform/data/table.ts';
 import { type Admission, placeFollowed, type TicketHolder } from './ticket.ts';
 
@@ -20,6 +20,7 @@ const ServiceAccount = v.object({
   project_id: textOf<ProjectId>(),
   org_id: textOf<OrgId>(),
   role: RoleName,
+  permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
   status: v.literal('active'),
 });
 

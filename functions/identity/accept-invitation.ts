@@ -1,10 +1,12 @@
 import { command } from '../platform/http/endpoint.ts';
+import { environment } from '../platform/environment.ts';
 import { hashOneTimeToken } from '../platform/auth/one-time-token.ts';
 import {
   AcceptInvitation,
   InvitationAccepted,
   InvitationAcceptedView,
   placeOf,
+  requireAddress,
   requireAddressee,
   requireOpen,
 } from './invitation.ts';
@@ -22,6 +24,8 @@ export const acceptInvitation = command(
     reply: InvitationAcceptedView,
     refusals: [
       'invitation.unknown',
+      'invitation.email_unverified',
+      'invitation.email_unknown',
       'invitation.other_email',
       'permission.denied',
       'member.last_admin',
@@ -32,11 +36,12 @@ export const acceptInvitation = command(
     const { actor } = ctx;
     // Service accounts get their role from their project, and from nowhere else.
     if (actor.kind !== 'user') throw refuse('permission.denied');
+    requireAddress({ ...ctx, email: actor.email }, invitationsWithoutEmail());
     const found = await findInvitationAndUser(hashOneTimeToken(body.invitation_token), actor.id);
     const invitation = requireOpen(found.invitation, ctx.now());
     requireAddressee(invitation, actor.email);
     const place = placeOf(invitation);
-    const before = found.user ?? newcomer(actor.id, actor.email ?? invitation.email);
+    const before = found.user ?? newcomer(actor.id, actor.email);
     const after = give(before, place, invitation.role, ctx.now());
     return {
       subject: `invitation:${invitation.id}`,
@@ -50,3 +55,8 @@ export const acceptInvitation = command(
     };
   },
 );
+
+/** Only where the deployment says so in as many words. */
+function invitationsWithoutEmail(): 'refused' | 'accepted' {
+  return environment('INVITATIONS_WITHOUT_EMAIL') === 'accepted' ? 'accepted' : 'refused';
+}

@@ -1,9 +1,10 @@
-import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
-import { findServiceAccount, saveServiceAccount } from './service-account-store.ts';
+import { requireGiveable, requireOther } from './giving.ts';
+import { findAccountAndGiver, saveServiceAccount } from './service-account-store.ts';
 import {
   changeAccount,
   ChangeServiceAccount,
+  readAbilities,
   ServiceAccountChanged,
   ServiceAccountParams,
   ServiceAccountView,
@@ -14,17 +15,25 @@ import { requireVersion } from '../platform/http/precondition.ts';
 
 export const changeServiceAccount = command(
   {
-    summary: 'Change the name, description or role of a service account',
+    summary: 'Change the name, description, role or permissions of a service account',
     action: 'identity.service_account.change',
     params: ServiceAccountParams,
     body: ChangeServiceAccount,
     reply: ServiceAccountView,
-    refusals: ['service_account.unknown', 'precondition.failed'],
+    refusals: [
+      'service_account.unknown',
+      'service_account.own',
+      'permission.not_held',
+      'precondition.failed',
+    ],
   },
   async (ctx, { params, body }) => {
-    const account = await findServiceAccount(projectOf(ctx).id, params.service_account_id);
+    const abilities = readAbilities(body);
+    const { account, giver } = await findAccountAndGiver(ctx, params.service_account_id);
     const stale = requireVersion(account, ctx.ifMatch);
-    const changed = changeAccount(account, body);
+    requireOther(giver, account);
+    if (abilities) requireGiveable(giver, abilities);
+    const changed = changeAccount(account, body, abilities);
     return {
       subject: subjectOf(account),
       before: viewServiceAccount(account),

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { query } from '../platform/http/endpoint.ts';
 import type { PlaceId } from '../platform/ids.ts';
-import { type Grant, type Permission, ROLES } from '../platform/permissions.ts';
-import { namePlaces, type Named } from './member-store.ts';
+import { type Grant, type Permission, permissionsOf } from '../platform/permissions.ts';
+import { type Named, readCaller } from './member-store.ts';
 import { RoleName } from './user.ts';
 
 const Place = v.object({ id: v.string(), slug: v.optional(v.string()), name: v.optional(v.string()) });
@@ -13,34 +13,43 @@ const MeView = v.object({
   email: v.optional(v.string()),
   /** What the caller may do everywhere on the platform; in their own places, their roles there say. */
   permissions: v.array(v.string()),
-  grants: v.array(v.object({ role: RoleName, org: v.optional(Place), project: v.optional(Place) })),
+  grants: v.array(
+    v.object({
+      role: RoleName,
+      /** Only where the role is `custom`. */
+      permissions: v.optional(v.array(v.string())),
+      org: v.optional(Place),
+      project: v.optional(Place),
+    }),
+  ),
 });
 type MeView = v.InferOutput<typeof MeView>;
 
 export const getMe = query(
   { summary: 'Get your own identity, roles and permissions', reply: MeView },
   async (ctx): Promise<MeView> => {
-    const names = await namePlaces(ctx.grants);
+    const { grants, names } = await readCaller(ctx);
     return {
       ...ctx.actor,
-      permissions: platformPermissions(ctx.grants),
-      grants: ctx.grants.map((grant) => viewGrant(grant, names)),
+      permissions: platformPermissions(grants),
+      grants: grants.map((grant) => viewGrant(grant, names)),
     };
   },
 );
 
 function platformPermissions(grants: Grant[]): Permission[] {
   const everywhere = grants.filter(({ org_id }) => org_id === undefined);
-  return [...new Set(everywhere.flatMap(({ role }) => ROLES[role]))].sort();
+  return [...new Set(everywhere.flatMap(permissionsOf))].sort();
 }
 
 function viewGrant(
-  { role, org_id, project_id }: Grant,
+  { role, permissions, org_id, project_id }: Grant,
   names: Map<PlaceId, Named>,
 ): MeView['grants'][number] {
   const placed = (id: PlaceId) => names.get(id) ?? { id };
   return {
     role,
+    ...(permissions && { permissions: [...permissions] }),
     ...(org_id !== undefined && { org: placed(org_id) }),
     ...(project_id !== undefined && { project: placed(project_id) }),
   };

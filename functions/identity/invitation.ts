@@ -1,6 +1,7 @@
 // An invitation: a secret that, used once, gives its bearer one role in one place.
 
 import * as v from 'valibot';
+import type { WithoutEmail } from '../platform/actor.ts';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
 import { InvitationId, OrgId, ProjectId, textOf, UserId } from '../platform/ids.ts';
@@ -97,10 +98,54 @@ export function requireOpen(invitation: Invitation | undefined, now: Date): Invi
   return invitation;
 }
 
-/** If the caller's issuer states an e-mail address, it must be the invited one: invitations cannot be forwarded. */
+const ADDRESS_ADVICE: Record<WithoutEmail, Parameters<typeof refuse>> = {
+  unverified: [
+    'invitation.email_unverified',
+    { detail: 'Verify your address where you sign in, sign in again, then accept the invitation.' },
+  ],
+  unreadable: [
+    'invitation.email_unknown',
+    {
+      detail:
+        'What you sign in with is not an e-mail address the platform can read. Set another one where you sign in, verify it, sign in again, then accept the invitation.',
+    },
+  ],
+  missing: [
+    'invitation.email_unknown',
+    {
+      detail:
+        'Your sign-in came without an e-mail address. Add one where you sign in, verify it, sign in again, then accept the invitation.',
+    },
+  ],
+  untold: [
+    'invitation.email_unknown',
+    {
+      detail:
+        'The service you sign in with tells the platform no e-mail addresses. Ask whoever operates the platform.',
+    },
+  ],
+};
+
+/**
+ * Whoever accepts must have an address that is shown to be theirs. Where an issuer tells no addresses at all, `untold`
+ * says what the deployment has decided. Judged before the invitation is looked up: nothing is learnt of it.
+ */
+export function requireAddress(
+  { email, withoutEmail }: { email?: string; withoutEmail?: WithoutEmail },
+  untold: 'refused' | 'accepted',
+): void {
+  if (email !== undefined) return;
+  const reason = withoutEmail ?? 'missing';
+  if (reason === 'untold' && untold === 'accepted') return;
+  throw refuse(...ADDRESS_ADVICE[reason]);
+}
+
+/** Invitations cannot be forwarded. Addresses are compared without regard to capitals, and to nothing else. */
 export function requireAddressee({ email }: Invitation, callerEmail: string | undefined): void {
-  if (callerEmail !== undefined && callerEmail.toLowerCase() !== email)
-    throw refuse('invitation.other_email');
+  if (callerEmail === undefined || callerEmail.toLowerCase() === email) return;
+  throw refuse('invitation.other_email', {
+    detail: 'Sign in with the address that was invited, or ask for an invitation to the one you use.',
+  });
 }
 
 export function placeOf({ org_id, project_id }: Invitation): MemberPlace {

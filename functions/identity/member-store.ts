@@ -1,10 +1,12 @@
 import * as v from 'valibot';
+import { callerNow } from '../platform/auth/caller.ts';
+import type { Context } from '../platform/context.ts';
 import { put, remove, putNew, update, type Write } from '../platform/data/commit.ts';
 import { orgKey, projectKey, userKey } from '../platform/data/keys.ts';
 import { type OrgId, type PlaceId, textOf, type UserId } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
 import type { Grant } from '../platform/permissions.ts';
-import { readItem } from '../platform/data/table.ts';
+import { type Key, readItem } from '../platform/data/table.ts';
 import { MEMBER_ROWS, memberKey, placePartition } from './keys.ts';
 import { changesBetween, type MemberPlace, MemberView, viewMember } from './member.ts';
 import { Org } from './org.ts';
@@ -17,14 +19,27 @@ export async function findUser(id: UserId): Promise<User | undefined> {
   return item && v.parse(User, item);
 }
 
-/** A person and the organisation whose admins may become fewer, by one request. */
+/** A person, and what whoever is to give them a role may do now, by one request. */
+export async function findUserForCaller(
+  ctx: Context,
+  userId: UserId,
+): Promise<{ user: User | undefined; grants: Grant[] }> {
+  const { grants, items } = await callerNow(ctx, [userKey(userId)]);
+  return { user: v.parse(v.optional(User), items[0]), grants };
+}
+
+/** As well as the organisation, whose admins may become fewer. */
 export async function findUserAndOrg(
+  ctx: Context,
   userId: UserId,
   orgId: OrgId,
-): Promise<{ user: User | undefined; org: Org }> {
-  const [user, org] = await readItems([userKey(userId), orgKey(orgId)]);
+): Promise<{ user: User | undefined; org: Org; grants: Grant[] }> {
+  const {
+    grants,
+    items: [user, org],
+  } = await callerNow(ctx, [userKey(userId), orgKey(orgId)]);
   if (!org) throw refuse('org.unknown');
-  return { user: user && v.parse(User, user), org: v.parse(Org, org) };
+  return { user: v.parse(v.optional(User), user), org: v.parse(Org, org), grants };
 }
 
 export async function listMembers(place: MemberPlace, page: PageAsked): Promise<PageOf<MemberView>> {
@@ -35,15 +50,27 @@ export async function listMembers(place: MemberPlace, page: PageAsked): Promise<
 const Named = v.object({ id: textOf<PlaceId>(), slug: v.string(), name: v.string() });
 export type Named = v.InferOutput<typeof Named>;
 
-/** What the organisations and projects of these grants are called, by id. */
-export async function namePlaces(grants: Grant[]): Promise<Map<PlaceId, Named>> {
-  const orgs = new Set(grants.flatMap(({ org_id }) => org_id ?? []));
-  const projects = new Set(grants.flatMap(({ project_id }) => project_id ?? []));
-  const items = await readItems([...[...orgs].map(orgKey), ...[...projects].map(projectKey)]);
-  return new Map(items.flatMap((item) => (item ? [named(v.parse(Named, item))] : [])));
+/**
+ * What the caller holds now, and what the organisations and projects of it are called, by id. The places that are
+ * remembered are read with the caller's own item, by one request; only what was just given takes another.
+ */
+export async function readCaller(ctx: Context): Promise<{ grants: Grant[]; names: Map<PlaceId, Named> }> {
+  const remembered = placesOf(ctx.grants);
+  const { grants, items } = await callerNow(ctx, [...remembered.values()]);
+  const added = [...placesOf(grants)].flatMap(([id, key]) => (remembered.has(id) ? [] : [key]));
+  const all = [...items, ...(await readItems(added))];
+  const named = all.flatMap((item) => (item ? [v.parse(Named, item)] : []));
+  return { grants, names: new Map(named.map((place) => [place.id, place])) };
 }
 
-const named = (place: Named): [PlaceId, Named] => [place.id, place];
+function placesOf(grants: Grant[]): Map<PlaceId, Key> {
+  return new Map(
+    grants.flatMap(({ org_id, project_id }): [PlaceId, Key][] => [
+      ...(org_id === undefined ? [] : [[org_id, orgKey(org_id)] as [PlaceId, Key]]),
+      ...(project_id === undefined ? [] : [[project_id, projectKey(project_id)] as [PlaceId, Key]]),
+    ]),
+  );
+}
 
 /** All that follows from a person's roles changing: their own item, the rows of the places, the counts of admins. */
 export function saveMembership(before: User, after: User): Write[] {

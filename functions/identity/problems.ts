@@ -25,6 +25,26 @@ export const identityProblems = {
     retryable: false,
     title: 'The invitation is for another e-mail address',
   },
+  'invitation.email_unverified': {
+    status: 403,
+    retryable: false,
+    title: 'Your e-mail address is not verified',
+  },
+  'invitation.email_unknown': {
+    status: 403,
+    retryable: false,
+    title: 'Your e-mail address is not known',
+  },
+  'permission.not_held': {
+    status: 403,
+    retryable: false,
+    title: 'Nobody can give permissions they do not hold themselves',
+  },
+  'service_account.own': {
+    status: 403,
+    retryable: false,
+    title: 'A service account cannot change itself',
+  },
   'service_account.unknown': { status: 404, retryable: false, title: 'The service account was not found' },
   'service_account.slug_taken': {
     status: 409,

@@ -1,6 +1,7 @@
 import { orgOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { lowerCased } from '../platform/ids.ts';
+import { requireGiveable } from './giving.ts';
 import {
   entryEvents,
   give,
@@ -20,12 +21,13 @@ export const putOrgMember = command(
     params: OrgMemberParams,
     body: PutOrgMember,
     reply: MemberView,
-    refusals: ['member.unknown', 'member.last_admin', 'member.too_many_grants'],
+    refusals: ['member.unknown', 'permission.not_held', 'member.last_admin', 'member.too_many_grants'],
   },
   async (ctx, { params, body }) => {
     const place = { org_id: orgOf(ctx).id };
-    const { user, org } = await findUserAndOrg(lowerCased(params.user_id), place.org_id);
+    const { user, org, grants } = await findUserAndOrg(ctx, lowerCased(params.user_id), place.org_id);
     const before = requireKnown(user, place.org_id);
+    requireGiveable({ actor: ctx.actor, grants, place }, body);
     const after = give(before, place, body.role, ctx.now());
     requireAdminLeft(org, before, after);
     return {

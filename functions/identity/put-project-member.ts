@@ -1,6 +1,7 @@
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { lowerCased } from '../platform/ids.ts';
+import { requireGiveable } from './giving.ts';
 import {
   entryEvents,
   give,
@@ -10,7 +11,7 @@ import {
   requireKnown,
   viewAt,
 } from './member.ts';
-import { findUser, saveMembership } from './member-store.ts';
+import { findUserForCaller, saveMembership } from './member-store.ts';
 
 export const putProjectMember = command(
   {
@@ -19,12 +20,14 @@ export const putProjectMember = command(
     params: ProjectMemberParams,
     body: PutProjectMember,
     reply: MemberView,
-    refusals: ['member.unknown', 'member.too_many_grants'],
+    refusals: ['member.unknown', 'permission.not_held', 'member.too_many_grants'],
   },
   async (ctx, { params, body }) => {
     const { id, org_id } = projectOf(ctx);
     const place = { org_id, project_id: id };
-    const before = requireKnown(await findUser(lowerCased(params.user_id)), org_id);
+    const { user, grants } = await findUserForCaller(ctx, lowerCased(params.user_id));
+    const before = requireKnown(user, org_id);
+    requireGiveable({ actor: ctx.actor, grants, place }, body);
     const after = give(before, place, body.role, ctx.now());
     return {
       subject: `user:${after.id}`,

@@ -21,7 +21,7 @@ export const removeOrgMember = command(
   },
   async (ctx, { params }) => {
     const place = { org_id: orgOf(ctx).id };
-    const { user, org } = await findUserAndOrg(lowerCased(params.user_id), place.org_id);
+    const { user, org } = await findUserAndOrg(ctx, lowerCased(params.user_id), place.org_id);
     const before = requireKnown(user, place.org_id);
     const after = takeFromOrg(before, place.org_id);
     requireAdminLeft(org, before, after);

@@ -1,7 +1,7 @@
-import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
+import { requireCredentials } from './giving.ts';
 import { makeKeyPair } from './service-account-key-pair.ts';
-import { findServiceAccount, saveServiceAccount } from './service-account-store.ts';
+import { findAccountAndGiver, saveServiceAccount } from './service-account-store.ts';
 import {
   rotateKey,
   RotateServiceAccountKey,
@@ -20,14 +20,21 @@ export const rotateServiceAccountKey = command(
     params: ServiceAccountParams,
     body: RotateServiceAccountKey,
     reply: ServiceAccountWithKey,
-    refusals: ['service_account.unknown', 'service_account.too_many_keys', 'precondition.failed'],
+    refusals: [
+      'service_account.unknown',
+      'service_account.own',
+      'permission.not_held',
+      'service_account.too_many_keys',
+      'precondition.failed',
+    ],
     // A second rotation would lose the key the first one told.
     idempotency: 'required',
   },
   async (ctx, { params, body }) => {
     const now = ctx.now();
-    const account = await findServiceAccount(projectOf(ctx).id, params.service_account_id);
+    const { account, giver } = await findAccountAndGiver(ctx, params.service_account_id);
     const stale = requireVersion(account, ctx.ifMatch);
+    requireCredentials(giver, account);
     const { publicJwk, privateKeyPem } = makeKeyPair();
     const key = { key_id: ctx.newId(), public_key_jwk: publicJwk, created_at: now.toISOString() };
     const rotated = rotateKey(account, key, body.overlap_seconds, now);

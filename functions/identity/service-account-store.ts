@@ -1,12 +1,15 @@
 import type { Refusal } from '../platform/errors.ts';
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { callerNow } from '../platform/auth/caller.ts';
+import { type Context, projectOf } from '../platform/context.ts';
 import { putNew, remove, requireThat, update, type Write } from '../platform/data/commit.ts';
 import { projectKey, serviceAccountKey } from '../platform/data/keys.ts';
 import { lowerCased, type ProjectId, type ServiceAccountId } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
 import { readItem } from '../platform/data/table.ts';
 import { type PageAsked, readGathered } from '../platform/data/rows.ts';
+import type { Giver } from './giving.ts';
 import { assertionKey, projectAccounts, slugKey } from './service-account-keys.ts';
 import { ServiceAccount } from './service-account.ts';
 import { refuse } from './problems.ts';
@@ -30,9 +33,25 @@ export async function findServiceAccount(
   projectId: ProjectId,
   id: ServiceAccountId,
 ): Promise<ServiceAccount> {
-  const account = await findAnyServiceAccount(id);
+  return requireIn(projectId, await findAnyServiceAccount(id));
+}
+
+function requireIn(projectId: ProjectId, account: ServiceAccount | undefined): ServiceAccount {
   if (account?.project_id !== projectId) throw refuse('service_account.unknown');
   return account;
+}
+
+/** The account, and whoever is to change it as they stand now, by one request. */
+export async function findAccountAndGiver(
+  ctx: Context,
+  id: ServiceAccountId,
+): Promise<{ account: ServiceAccount; giver: Giver }> {
+  const project = projectOf(ctx);
+  const { grants, items } = await callerNow(ctx, [serviceAccountKey(lowerCased(id))]);
+  return {
+    account: requireIn(project.id, v.parse(v.optional(ServiceAccount), items[0])),
+    giver: { actor: ctx.actor, grants, place: { org_id: project.org_id, project_id: project.id } },
+  };
 }
 
 /** For whoever proves to be the account; everybody else asks in a project. */
@@ -55,14 +74,21 @@ export function saveServiceAccount(
   after: ServiceAccount,
   stale: Refusal | undefined,
 ): Write {
-  const { name, description, role, status, keys, version } = after;
+  const { name, description, role, permissions, status, keys, version } = after;
   return update(
     serviceAccountKey(before.id),
     {
       update:
-        'SET #name = :name, description = :description, #role = :role, #status = :status, #keys = :keys, version = :version',
+        'SET #name = :name, description = :description, #role = :role, #status = :status, #keys = :keys, version = :version' +
+        (permissions ? ', #permissions = :permissions' : ' REMOVE #permissions'),
       condition: 'version = :before',
-      names: { '#name': 'name', '#role': 'role', '#status': 'status', '#keys': 'keys' },
+      names: {
+        '#name': 'name',
+        '#role': 'role',
+        '#status': 'status',
+        '#keys': 'keys',
+        '#permissions': 'permissions',
+      },
       values: {
         ':name': name,
         ':description': description,
@@ -71,6 +97,7 @@ export function saveServiceAccount(
         ':keys': keys,
         ':version': version,
         ':before': before.version,
+        ...(permissions && { ':permissions': permissions }),
       },
     },
     stale,

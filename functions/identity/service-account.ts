@@ -5,7 +5,13 @@ import { AccountKeyId, OrgId, ProjectId, ServiceAccountId, textOf } from '../pla
 import type { ScopedProject } from '../platform/scope.ts';
 import { secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
-import { type Role, ROLES, SERVICE_ACCOUNT_ROLES } from '../platform/permissions.ts';
+import {
+  type Permission,
+  PERMISSIONS,
+  type Role,
+  ROLES,
+  SERVICE_ACCOUNT_ROLES,
+} from '../platform/permissions.ts';
 import { PublicJwk } from '../platform/auth/token-shape.ts';
 import { AccountSlug, Description, Name, Time } from '../platform/name.ts';
 import { refuse } from './problems.ts';
@@ -18,7 +24,14 @@ const OVERLAP_SECONDS_MAX = 7 * 24 * 3_600;
 const GivenRole = v.picklist(SERVICE_ACCOUNT_ROLES);
 const Status = v.picklist(['active', 'disabled']);
 
-/** People give one of a few; the platform gives `app` to an app instance. */
+/** In any order, and twice if need be; kept once each, sorted. */
+const GivenPermissions = v.pipe(
+  v.array(v.picklist(PERMISSIONS)),
+  v.minLength(1),
+  v.maxLength(PERMISSIONS.length),
+);
+
+/** People give one of a few, or `custom` by a list; the platform gives `app` to an app instance. */
 const AnyRole = v.picklist(Object.keys(ROLES) as Role[]);
 
 const AccountKey = v.object({
@@ -38,6 +51,8 @@ export const ServiceAccount = v.object({
   slug: textOf<AccountSlug>(),
   description: v.string(),
   role: AnyRole,
+  /** Of the role `custom` alone. */
+  permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
   status: Status,
   keys: v.array(AccountKey),
   created_at: v.string(),
@@ -51,7 +66,10 @@ export const CreateServiceAccount = v.strictObject({
   name: Name,
   slug: AccountSlug,
   description: v.optional(Description, ''),
-  role: v.optional(GivenRole, 'app_operator'),
+  /** Without a role and without a list, `app_operator`. */
+  role: v.optional(GivenRole),
+  /** What the account may do, one by one, in place of a role. */
+  permissions: v.optional(GivenPermissions),
 });
 
 export const ChangeServiceAccount = v.pipe(
@@ -59,6 +77,7 @@ export const ChangeServiceAccount = v.pipe(
     name: v.optional(Name),
     description: v.optional(Description),
     role: v.optional(GivenRole),
+    permissions: v.optional(GivenPermissions),
   }),
   v.minEntries(1),
 );
@@ -79,6 +98,8 @@ export const ServiceAccountView = v.object({
   slug: AccountSlug,
   description: Description,
   role: AnyRole,
+  /** Only where the role is `custom`. */
+  permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
   status: Status,
   keys: v.array(v.object({ key_id: AccountKeyId, created_at: Time, not_after: v.optional(Time) })),
   created_at: Time,
@@ -93,8 +114,35 @@ export const ServiceAccountWithKey = v.object({
   private_key_pem: v.optional(v.string()),
 });
 
+/** What an account may do: a role, or a list that stands for one. */
+type Abilities = Pick<ServiceAccount, 'role' | 'permissions'>;
+
+/** The role or the list that was asked for; nothing where neither was. */
+export function readAbilities({
+  role,
+  permissions,
+}: {
+  role?: Role | undefined;
+  permissions?: Permission[] | undefined;
+}): Abilities | undefined {
+  if (role !== undefined && permissions !== undefined) {
+    const detail = 'Expected either role or permissions.';
+    throw refuse('request.invalid', { faults: [{ pointer: '/permissions', detail }] });
+  }
+  if (permissions) return { role: 'custom', permissions };
+  return role && { role };
+}
+
+export const DEFAULT_ABILITIES: Abilities = { role: 'app_operator' };
+
+const kept = ({ role, permissions }: Abilities): Abilities => ({
+  role,
+  ...(permissions && { permissions: [...new Set(permissions)].sort() }),
+});
+
 export function planServiceAccount(
-  input: v.InferOutput<typeof CreateServiceAccount>,
+  { name, slug, description }: v.InferOutput<typeof CreateServiceAccount>,
+  abilities: Abilities,
   project: ScopedProject,
   id: ServiceAccountId,
   key: AccountKey,
@@ -104,7 +152,10 @@ export function planServiceAccount(
     id,
     project_id: project.id,
     org_id: project.org_id,
-    ...input,
+    name,
+    slug,
+    description,
+    ...kept(abilities),
     status: 'active',
     keys: [key],
     created_at: key.created_at,
@@ -114,9 +165,11 @@ export function planServiceAccount(
 
 export function changeAccount(
   account: ServiceAccount,
-  given: v.InferOutput<typeof ChangeServiceAccount>,
+  { name = account.name, description = account.description }: v.InferOutput<typeof ChangeServiceAccount>,
+  abilities: Abilities = account,
 ): ServiceAccount {
-  return { ...account, ...given, version: account.version + 1 };
+  const { role: _role, permissions: _permissions, ...rest } = account;
+  return { ...rest, ...kept(abilities), name, description, version: account.version + 1 };
 }
 
 export function disableAccount(account: ServiceAccount): ServiceAccount {
@@ -174,6 +227,7 @@ const Told = v.object({
   service_account_id: ServiceAccountId,
   slug: AccountSlug,
   role: AnyRole,
+  permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
   status: Status,
 });
 

@@ -12,10 +12,15 @@ export type Actor =
 
 export const ANONYMOUS: Actor = { kind: 'anonymous', id: 'anonymous' };
 
+/** Why no address of a person is known: what their token says is not shown to be theirs, is no address, or is missing. */
+export type WithoutEmail = 'unverified' | 'unreadable' | 'missing' | 'untold';
+
 /** An actor whose token was verified, with the grants it holds now. */
 export interface Principal {
   actor: Actor;
   grants: Grant[];
+  /** For people whose address is not known; `untold` where their issuer tells none of anybody. */
+  withoutEmail?: WithoutEmail;
 }
 
 /** `user:<id>`, as the audit and events name an actor. */

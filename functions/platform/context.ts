@@ -1,4 +1,4 @@
-import { type Actor, ANONYMOUS, nameActor } from './actor.ts';
+import { type Actor, ANONYMOUS, nameActor, type WithoutEmail } from './actor.ts';
 import type { Authorized, ScopedOrg, ScopedProject } from './scope.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { refuse } from './errors.ts';
@@ -13,7 +13,10 @@ export interface Context {
   /** W3C Trace Context, for whatever this leads to: events, messages, workflows. */
   traceparent: string;
   actor: Actor;
+  /** As remembered for a few seconds; `callerNow` reads them again. */
   grants: Grant[];
+  reread?: Authorized['reread'];
+  withoutEmail?: WithoutEmail;
   /** The place the path names; there on every route that names one. */
   project?: ScopedProject;
   org?: ScopedOrg;
@@ -47,13 +50,14 @@ export function createContext(correlationId: CorrelationId, traceparent?: unknow
   };
 }
 
-export function withPrincipal(ctx: Context, { actor, grants, project, org }: Authorized): Context {
+export function withPrincipal(ctx: Context, authorized: Authorized): Context {
+  const { actor, project, org } = authorized;
   const log = ctx.log.with({
     actor: nameActor(actor),
     org_id: project?.org_id ?? org?.id,
     project_id: project?.id,
   });
-  return { ...ctx, actor, grants, project, org, log };
+  return { ...ctx, ...authorized, log };
 }
 
 /** The project of a route that names one. */

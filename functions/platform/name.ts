@@ -31,7 +31,16 @@ export const Name = v.pipe(
 
 export const Description = v.pipe(v.string(), v.regex(/^[\n -~\u00a1-\uffff]*$/, 'Text'), v.maxLength(500));
 
-export const Email = v.pipe(v.string(), v.email(), v.maxLength(254));
+/**
+ * ASCII alone: an address with a letter that only looks like another is a different one, and some such letters become
+ * the other when they are written small. Two addresses are the same if they differ in nothing but capitals.
+ */
+export const Email = v.pipe(
+  v.string(),
+  v.email(),
+  v.regex(/^[!-~]*$/, 'An e-mail address in ASCII'),
+  v.maxLength(254),
+);
 
 /** 32 random bytes, told once. */
 export const OneTimeToken = v.pipe(v.string(), v.regex(/^[\w-]{43}$/));

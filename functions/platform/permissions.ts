@@ -55,7 +55,10 @@ const ADMINISTER_PLATFORM = [
   'apps.trust.write',
 ] as const;
 
-export type Permission = (typeof ADMINISTER_PLATFORM)[number];
+/** Every key there is. */
+export const PERMISSIONS = ADMINISTER_PLATFORM;
+
+export type Permission = (typeof PERMISSIONS)[number];
 
 export const ROLES = {
   platform_admin: ADMINISTER_PLATFORM,
@@ -68,6 +71,8 @@ export const ROLES = {
   node: [],
   /** An app instance acting for itself. */
   app: ['project.read', 'apps.instance.read'],
+  /** A service account whose permissions are listed one by one, with the account. */
+  custom: [],
 } as const satisfies Record<string, readonly Permission[]>;
 
 export type Role = keyof typeof ROLES;
@@ -85,6 +90,8 @@ export const SERVICE_ACCOUNT_ROLES = ['app_operator', 'app_developer', 'viewer']
 /** A role in a project; without one, in all projects of the organisation; without either, everywhere. */
 export interface Grant {
   role: Role;
+  /** Of the role `custom`, which means nothing without; of no other role. */
+  permissions?: readonly Permission[];
   org_id?: OrgId;
   project_id?: ProjectId;
 }
@@ -102,10 +109,14 @@ export type Access = 'allowed' | 'forbidden' | 'invisible';
  */
 export function judge(grants: readonly Grant[], permission: Permission, place: Place): Access {
   const reaching = grants.filter((grant) => reaches(grant, place));
-  if (reaching.some((grant) => (ROLES[grant.role] as readonly Permission[]).includes(permission)))
-    return 'allowed';
+  if (reaching.some((grant) => permissionsOf(grant).includes(permission))) return 'allowed';
   const isNear = place.project_id === undefined && grants.some((grant) => grant.org_id === place.org_id);
   return reaching.length > 0 || isNear ? 'forbidden' : 'invisible';
+}
+
+/** What a role lets its holder do, or the list that stands for one. */
+export function permissionsOf({ role, permissions = [] }: Grant): readonly Permission[] {
+  return role === 'custom' ? permissions : ROLES[role];
 }
 
 function reaches(grant: Grant, place: Place): boolean {

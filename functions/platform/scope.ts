@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Principal } from './actor.ts';
 import { type OrgId, type ProjectId, textOf } from './ids.ts';
 import type { OrgSlug, ProjectSlug } from './name.ts';
+import type { Grant } from './permissions.ts';
 
 /** A project as authorization sees it; handlers may rely on it being the one the path names. */
 export const ScopedProject = v.object({
@@ -22,8 +23,16 @@ export const ScopedOrg = v.object({
 });
 export type ScopedOrg = v.InferOutput<typeof ScopedOrg>;
 
+/** What the caller may do as it is now, and the items that were read with it. */
+export interface Reread {
+  grants: Grant[];
+  items: (Record<string, unknown> | undefined)[];
+}
+
 /** Who was let through, and to what. */
 export interface Authorized extends Principal {
+  /** Reads the caller's own item again, by one request with others: what was just given is there. */
+  reread: (alongside: { pk: string; sk: string }[]) => Promise<Reread>;
   project?: ScopedProject;
   org?: ScopedOrg;
 }

@@ -1,6 +1,12 @@
 import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { judge, type Grant, type Role, ROLES } from '../../functions/platform/permissions.ts';
+import {
+  judge,
+  type Grant,
+  type Permission,
+  type Role,
+  ROLES,
+} from '../../functions/platform/permissions.ts';
 import { routes, type RouteKey } from '../../functions/routes.ts';
 import { scopeOf } from '../../functions/platform/route.ts';
 import { DEEP } from '../deep.ts';
@@ -43,10 +49,20 @@ const roles = Object.keys(ROLES) as Role[];
 let world: World;
 const tokens = new Map<string, string | undefined>();
 
+/** One of each reach: what a viewer may, an admin of the project, of the organisation, of the platform. */
+const LISTED: Permission[] = [
+  'apps.instance.read',
+  'service_account.write',
+  'org.write',
+  'apps.catalog.publish',
+  'platform.org.create',
+];
+
 /** The grant each role is tried with: as a person holds it, or as a machine does. */
 function grantOf(role: Role): Grant {
   if (role === 'platform_admin') return { role };
   if (role === 'org_admin') return { role, org_id: ids.org };
+  if (role === 'custom') return { role, permissions: LISTED, org_id: ids.org, project_id: ids.project };
   return { role, org_id: ids.org, project_id: ids.project };
 }
 
@@ -93,7 +109,10 @@ beforeAll(async () => {
     set('wrong key', await world.issuer.token(subject, { key: privateKey }));
     set('disabled account', machine.disabledToken);
     set('removed member', await world.issuer.token(`${role}-who-was-removed`));
-    set('valid', role === 'node' || role === 'app' ? machine.token : await world.issuer.token(subject));
+    set(
+      'valid',
+      ['node', 'app', 'custom'].includes(role) ? machine.token : await world.issuer.token(subject),
+    );
   }
 });
 
@@ -115,6 +134,8 @@ async function makeAccount(role: Role): Promise<{ token: string; disabledToken: 
   const alive = await create(`alive-${role.replaceAll('_', '-')}`);
   const disabled = await create(`disabled-${role.replaceAll('_', '-')}`);
   await world.set({ pk: `SERVICE_ACCOUNT#${alive.id}`, sk: 'SERVICE_ACCOUNT' }, 'role', role);
+  if (role === 'custom')
+    await world.set({ pk: `SERVICE_ACCOUNT#${alive.id}`, sk: 'SERVICE_ACCOUNT' }, 'permissions', LISTED);
   await world.set({ pk: `SERVICE_ACCOUNT#${disabled.id}`, sk: 'SERVICE_ACCOUNT' }, 'status', 'disabled');
   return { token: alive.token, disabledToken: disabled.token };
 }

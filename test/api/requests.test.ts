@@ -37,8 +37,9 @@ const READS_OF_RULES: Record<string, number> = {
   // The person and the organisation, whose admins are counted, by one request.
   'PUT /api/v1/orgs/{org_id}/members/{user_id}': 1,
   'DELETE /api/v1/orgs/{org_id}/members/{user_id}': 1,
-  'POST /api/v1/orgs/{org_id}/invitations, to the organisation': 0,
-  // Whether the project is the organisation's.
+  // What the inviter may do now: nobody gives what they do not hold.
+  'POST /api/v1/orgs/{org_id}/invitations, to the organisation': 1,
+  // With it, whether the project is the organisation's.
   'POST /api/v1/orgs/{org_id}/invitations, to a project': 1,
   'DELETE /api/v1/orgs/{org_id}/invitations/{invitation_id}': 1,
   // The invitation and the person, by one request.
@@ -49,7 +50,8 @@ const READS_OF_RULES: Record<string, number> = {
   'POST /api/v1/projects/{project_id}/unarchive': 1,
   'PUT /api/v1/projects/{project_id}/members/{user_id}': 1,
   'DELETE /api/v1/projects/{project_id}/members/{user_id}': 1,
-  'POST /api/v1/projects/{project_id}/service-accounts': 0,
+  // What the caller may do now; where there is an account or a person, it is read with them.
+  'POST /api/v1/projects/{project_id}/service-accounts': 1,
   'PATCH /api/v1/projects/{project_id}/service-accounts/{service_account_id}': 1,
   'POST /api/v1/projects/{project_id}/service-accounts/{service_account_id}/disable': 1,
   'POST /api/v1/projects/{project_id}/service-accounts/{service_account_id}/enable': 1,

@@ -90,11 +90,12 @@ export function openScene(world: World) {
     async account(
       of: Project,
       status: ServiceAccount['status'] = 'active',
+      abilities: Pick<ServiceAccount, 'role' | 'permissions'> = { role: 'app_operator' },
     ): Promise<ServiceAccount & { key_id: string; private_key_pem: string }> {
       const { publicJwk, privateKeyPem } = makeKeyPair();
       const key = { key_id: newId(), public_key_jwk: publicJwk, created_at: now().toISOString() };
-      const wanted = { name: 'An account', slug: slug(), description: '', role: 'app_operator' } as const;
-      const account = { ...planServiceAccount(wanted, of, newId(), key), status };
+      const wanted = { name: 'An account', slug: slug(), description: '' };
+      const account = { ...planServiceAccount(wanted, abilities, of, newId(), key), status };
       await commit(insertServiceAccount(account));
       return { ...account, key_id: key.key_id, private_key_pem: privateKeyPem };
     },

@@ -91,6 +91,7 @@ export async function openWorld({
     ARTIFACTS_BUCKET: BUCKET,
     AUTHORIZATION_CACHE_SECONDS: '5',
     CONTROL_TABLE: table,
+    INVITATIONS_WITHOUT_EMAIL: 'refused',
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
     PLATFORM_ADMINS: ADMIN,
     PLATFORM_REPOSITORY: 'gpuaas/platform',
@@ -279,6 +280,7 @@ async function openIssuer() {
     audience_claim: 'aud',
     algorithms: ['ES256'],
     typ: 'at+jwt',
+    tells_email: true,
   };
   return {
     config,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../functions/catalog/app.ts';
-import { forgetCatalog, readCatalog } from '../../functions/catalog/catalog-cache-store.ts';
+import { catalogAt, forgetCatalog } from '../../functions/catalog/catalog-cache-store.ts';
 import { changedSince } from '../../functions/catalog/catalog-changes.ts';
 import { saveApps } from '../../functions/catalog/keep-release.ts';
 import { catalogHeadKey } from '../../functions/catalog/keys.ts';
@@ -55,7 +55,7 @@ beforeEach(async () => {
   apps = [];
   for (let n = 0; n < APPS; n += 1)
     apps.push(await putApp({ slug: `app-${String(n).padStart(2, '0')}`, display_name: 'Change 1' }));
-  await readCatalog();
+  await shown();
   asked.length = 0;
 });
 afterAll(() => table.stop());
@@ -92,7 +92,8 @@ async function changeTogether(...indexes: number[]): Promise<void> {
   changes.forEach(({ after }, at) => (apps[indexes[at] ?? 0] = after));
 }
 
-const shown = async (): Promise<App[]> => [...(await readCatalog()).values()].map(({ app }) => app);
+const shown = async (): Promise<App[]> =>
+  [...(await catalogAt(await readItem(catalogHeadKey()))).values()].map(({ app }) => app);
 const bySlug = (): App[] => apps.toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
 
 async function read(): Promise<typeof asked> {

@@ -7,7 +7,14 @@ import { removeProjectMember } from '../../functions/identity/remove-project-mem
 import { dynamo } from '../../functions/platform/clients.ts';
 import { ORG_ROLES, PROJECT_ROLES } from '../../functions/platform/permissions.ts';
 import { orgKey, projectKey, userKey } from '../../functions/platform/data/keys.ts';
-import { type Answer, type Body, type OrgWorld, openOrgWorld, type Person } from './org-world.ts';
+import {
+  type Answer,
+  type Body,
+  type OrgWorld,
+  openOrgWorld,
+  type Person,
+  PLATFORM_ADMIN,
+} from './org-world.ts';
 
 // What a person holds, what the places list and how many admins are counted are kept apart, so that each is read by
 // one request. Whatever is done, in whatever order or at once, they must say the same.
@@ -58,6 +65,7 @@ async function take(scene: Scene, { act, who, place, ...more }: Step): Promise<A
   if (act === 'invite') return world.accept(person, await world.invite(org, person, role, project));
   const asking = {
     as: people[0] as Person,
+    grants: PLATFORM_ADMIN,
     params: { user_id: person.id },
     ...(project ? { project } : { org }),
   };

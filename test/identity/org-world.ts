@@ -5,7 +5,7 @@ import { createOrg } from '../../functions/identity/create-org.ts';
 import { acceptInvitation } from '../../functions/identity/accept-invitation.ts';
 import { createInvitation } from '../../functions/identity/create-invitation.ts';
 import { createProject } from '../../functions/identity/create-project.ts';
-import type { Actor } from '../../functions/platform/actor.ts';
+import type { Actor, WithoutEmail } from '../../functions/platform/actor.ts';
 import { ScopedOrg, ScopedProject } from '../../functions/platform/scope.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import type { Endpoint } from '../../functions/platform/http/endpoint.ts';
@@ -47,6 +47,7 @@ export interface Asking {
   body?: unknown;
   key?: string;
   ifMatch?: number;
+  withoutEmail?: WithoutEmail;
   now?: () => Date;
 }
 
@@ -55,6 +56,7 @@ export const PLATFORM_ADMIN: Grant[] = [{ role: 'platform_admin' }];
 /** Handlers over a real table, called as the kernel calls them once a caller is authorized. */
 export async function openOrgWorld() {
   const table = await startControlTable();
+  process.env['INVITATIONS_WITHOUT_EMAIL'] = 'refused';
   // A client of the test's own: what the test looks up is not what a handler costs.
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const name = process.env['CONTROL_TABLE'];
@@ -92,6 +94,7 @@ export async function openOrgWorld() {
       org: orgItem && v.parse(ScopedOrg, orgItem),
       project: projectItem && v.parse(ScopedProject, projectItem),
       ifMatch: asking.ifMatch,
+      withoutEmail: asking.withoutEmail,
       ...(now && { now }),
     };
     const before = table.count();
@@ -147,7 +150,9 @@ export async function openOrgWorld() {
 
   async function invite(org: string, to: Person, role: string, project?: string): Promise<string> {
     const body = { email: to.email, role, ...(project && { project_id: project }) };
-    const { invitation_token } = await done(ask(createInvitation, { as: person(), org, body }));
+    const { invitation_token } = await done(
+      ask(createInvitation, { as: person(), grants: PLATFORM_ADMIN, org, body }),
+    );
     return invitation_token as string;
   }
 

@@ -161,6 +161,7 @@ async function call(endpoint: Endpoint, asked: Asked, clock: { now: Date }): Pro
   const ctx: Context = {
     ...createContext('test'),
     actor: { kind: 'user', id: 'owner' },
+    grants: [{ role: 'project_admin', org_id: project.org_id }],
     project,
     now: () => clock.now,
     ...(ifMatch !== undefined && { ifMatch }),

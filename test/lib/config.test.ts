@@ -20,6 +20,7 @@ describe('the context a platform team sets', () => {
       deletionProtection: false,
       registryName: 'registry.gpuaas.example.com',
       front: false,
+      invitationsWithoutEmail: 'refused',
     });
   });
 
@@ -34,8 +35,13 @@ describe('the context a platform team sets', () => {
       console_origin: 'https://console.example.org',
       cognito_plan: 'plus',
       registry_name: 'registry.example.org',
+      oidc_issuer: 'https://people.example.org',
+      oidc_tells_email: 'false',
+      invitations_without_email: 'accepted',
     };
     expect(config(set)).toEqual({
+      oidc: expect.objectContaining({ tells_email: false }) as object,
+      invitationsWithoutEmail: 'accepted',
       platformAdmins: 'nobody',
       tokenTtlSeconds: 900,
       authorizationCacheSeconds: 2,
@@ -57,6 +63,12 @@ describe('the context a platform team sets', () => {
     [{ authorization_cache_seconds: 0 }, /authorization_cache_seconds must be 1 to 5/],
     [{ reserved_concurrency: 'yes' }, /reserved_concurrency must be true or false/],
     [{ lambda_concurrency_quota: 5 }, /lambda_concurrency_quota must be 10 or more/],
+    [{ oidc_tells_email: false }, /oidc_tells_email=false needs oidc_issuer/],
+    [
+      { invitations_without_email: 'accepted' },
+      /invitations_without_email=accepted needs oidc_tells_email=false/,
+    ],
+    [{ invitations_without_email: 'yes' }, /invitations_without_email must be refused or accepted/],
     [{ alarm_email: 'ops' }, /alarm_email must be an e-mail address/],
     [{ console_origin: 'https://console.example.org/' }, /console_origin must be an origin/],
     [{ console_origin: 'http://console.example.org' }, /console_origin must be an origin/],

@@ -11,9 +11,31 @@ export const identity: Mutant[] = [
   {
     what: 'whoever a forwarded invitation reaches can use it',
     file: 'functions/identity/invitation.ts',
-    from: 'callerEmail !== undefined && callerEmail.toLowerCase() !== email',
-    to: 'callerEmail === undefined && email === undefined',
+    from: 'callerEmail === undefined || callerEmail.toLowerCase() === email',
+    to: 'callerEmail === undefined || email !== undefined',
     noticedBy: ['test/identity/invitation.test.ts'],
+  },
+  {
+    what: 'an invitation is good for anybody whose address is not known to be theirs',
+    file: 'functions/identity/invitation.ts',
+    from: "reason === 'untold' && untold === 'accepted'",
+    to: "reason !== 'missing'",
+    noticedBy: ['test/identity/invitation.test.ts'],
+  },
+  {
+    what: 'whoever manages service accounts gives them permissions they do not hold themselves',
+    file: 'functions/identity/giving.ts',
+    from: "judge(grants, permission, place) !== 'allowed' ||",
+    to: '',
+    noticedBy: ['test/identity/giving.test.ts'],
+  },
+  {
+    what: 'whoever manages service accounts becomes a more powerful one by giving it a key',
+    file: 'functions/identity/rotate-service-account-key.ts',
+    from: `    requireCredentials(giver, account);
+`,
+    to: '',
+    noticedBy: ['test/identity/giving.test.ts'],
   },
   {
     what: 'an address of which Cognito does not say that it was verified is told as verified',
@@ -39,7 +61,7 @@ export const identity: Mutant[] = [
   {
     what: 'an admin of one organisation can invite people to a project of another',
     file: 'functions/identity/create-invitation.ts',
-    from: `  if (project.org_id !== orgId) throw refuse('project.unknown');
+    from: `  if (project?.org_id !== orgId) throw refuse('project.unknown');
 `,
     to: '',
     noticedBy: ['test/identity/invitation.test.ts'],

@@ -11,23 +11,36 @@ export const platform: Mutant[] = [
   {
     what: 'what authorization remembers never expires, so a disabled account works for ever',
     file: 'functions/platform/auth/authorization-cache.ts',
-    from: 'entry !== undefined && nowMs - entry.loadedAtMs < keptMs()',
-    to: 'entry !== undefined',
+    from: 'nowMs - loadedAtMs < keptMs()',
+    to: 'nowMs >= loadedAtMs',
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
     what: 'what belongs to one is remembered of all that were read with it',
     file: 'functions/platform/auth/authorization-cache.ts',
-    from: '{ item: items[index], loadedAtMs }',
-    to: '{ item: items[0], loadedAtMs }',
-    noticedBy: ['test/platform/authority.test.ts'],
+    from: '{ item: items[index], loadedAtMs, read }',
+    to: '{ item: items[0], loadedAtMs, read }',
+    noticedBy: ['test/platform/authorization-cache.test.ts'],
+  },
+  {
+    what: 'a read that was under way before a change counts as one made after it',
+    file: 'functions/platform/auth/authorization-cache.ts',
+    from: 'entry && entry.read > after && isFresh',
+    to: 'entry && isFresh',
+    noticedBy: ['test/platform/authorization-cache.test.ts'],
+  },
+  {
+    what: 'a service account with a list may do nothing, or a name is widened by a list',
+    file: 'functions/platform/permissions.ts',
+    from: "role === 'custom' ? permissions : ROLES[role]",
+    to: '[...ROLES[role], ...permissions]',
+    noticedBy: ['test/platform/permissions.test.ts'],
   },
   {
     what: 'what was just given is refused for seconds, because a refusal rests on what is remembered',
     file: 'functions/platform/auth/authorize.ts',
-    from: `    authorizationCache.forget(keys);
-`,
-    to: '',
+    from: 'return decide(authorizationCache.reads);',
+    to: 'return decide();',
     noticedBy: ['test/platform/authority.test.ts'],
   },
   {
@@ -86,8 +99,8 @@ export const platform: Mutant[] = [
   {
     what: 'an address that nobody verified counts as the caller’s',
     file: 'functions/platform/auth/tokens.ts',
-    from: 'email !== undefined && email_verified === true',
-    to: 'email !== undefined',
+    from: 'email_verified === true ? { email }',
+    to: 'email_verified !== false ? { email }',
     noticedBy: ['test/platform/tokens.test.ts'],
   },
   {

@@ -44,6 +44,74 @@ test('what was given to a caller works at once, though they were refused a momen
   expect((await look(org.id, token)).status).toBe(200);
 });
 
+test('a role just given shows at once in a function that remembers its caller, and costs one more request', async () => {
+  const [one, two] = [await scene.place(), await scene.place()];
+  const { id, token } = await scene.member({ org_id: one.org.id }, 'viewer');
+  const me = async () => {
+    const before = world.requests();
+    const { body } = await world.call('GET /api/v1/me', { token });
+    const { grants } = body as { grants: { role: string; org: { slug: string } }[] };
+    const shown = grants.map(({ role, org }) => [role, org.slug]);
+    return { shown, requests: world.requests() - before };
+  };
+  const orgs = async () => {
+    const before = world.requests();
+    const { body } = await world.call('GET /api/v1/orgs', { token });
+    const shown = (body as { items: { id: string }[] }).items.map((org) => org.id);
+    return { shown, requests: world.requests() - before };
+  };
+  world.forgetAuthorization();
+  const first = ['viewer', one.org.slug];
+  const second = ['org_admin', two.org.slug];
+  expect((await me()).shown).toEqual([first]);
+  expect(await me(), 'remembered').toEqual({ shown: [first], requests: 1 });
+  expect(await orgs()).toEqual({ shown: [one.org.id], requests: 1 });
+
+  const grants = [
+    { role: 'viewer', org_id: one.org.id },
+    { role: 'org_admin', org_id: two.org.id },
+  ];
+  await world.set({ pk: `USER#${id}`, sk: 'USER' }, 'grants', grants);
+  expect(await orgs()).toEqual({ shown: [one.org.id, two.org.id], requests: 2 });
+  expect(await me(), 'known by now').toEqual({ shown: [first, second], requests: 1 });
+
+  await world.set({ pk: `USER#${id}`, sk: 'USER' }, 'grants', grants.slice(1));
+  expect(await me(), 'so does what was taken').toEqual({ shown: [second], requests: 1 });
+  expect(await orgs()).toEqual({ shown: [two.org.id], requests: 1 });
+});
+
+test('whoever holds no role yet sees the first one at once', async () => {
+  const { org } = await scene.place();
+  const { id, token } = await scene.person();
+  const me = async () => (await world.call('GET /api/v1/me', { token })).body;
+  const orgs = async () => (await world.call('GET /api/v1/orgs', { token })).body;
+  expect(await me()).toMatchObject({ grants: [] });
+  expect(await orgs()).toMatchObject({ items: [] });
+  const grants = [{ role: 'viewer', org_id: org.id }];
+  await world.put({ pk: `USER#${id}`, sk: 'USER', id, grants, version: 1 });
+  expect(await orgs()).toMatchObject({ items: [{ id: org.id }] });
+  expect(await me()).toMatchObject({ grants: [{ role: 'viewer', org: { id: org.id, slug: org.slug } }] });
+});
+
+test('whoever joins an app’s publisher sees its internal versions at once, by as many requests as before', async () => {
+  const { org, project } = await scene.place();
+  const app = await scene.app(project, { internal: true });
+  const { id, token } = await scene.person();
+  const ask = async () => {
+    const before = world.requests();
+    const params = { app_slug: app.slug };
+    const { status } = await world.call('GET /api/v1/apps/catalog/{app_slug}', { params, token });
+    const { body } = await world.call('GET /api/v1/apps/catalog', { query: { limit: '100' }, token });
+    const isListed = (body as { items: { slug: string }[] }).items.some(({ slug }) => slug === app.slug);
+    return { status, isListed, requests: world.requests() - before };
+  };
+  await ask();
+  expect(await ask()).toEqual({ status: 404, isListed: false, requests: 2 });
+  const grants = [{ role: 'viewer', org_id: org.id, project_id: project.id }];
+  await world.put({ pk: `USER#${id}`, sk: 'USER', id, grants, version: 1 });
+  expect(await ask()).toEqual({ status: 200, isListed: true, requests: 2 });
+});
+
 test('an administrator of the platform is who is named as one, and nobody whose name is a part of it', async () => {
   const isAdmin = async (subject: string): Promise<boolean> => {
     const { body } = await world.call('GET /api/v1/me', { token: await world.issuer.token(subject) });

@@ -52,7 +52,12 @@ describe('a role', () => {
     const meant = Object.entries(LEAST).flatMap(([permission, least]) =>
       LADDER.includes(role) && LADDER.indexOf(role) >= LADDER.indexOf(least) ? [permission] : [],
     );
-    const machines: Record<string, string[]> = { node: [], app: ['project.read', 'apps.instance.read'] };
+    const machines: Record<string, string[]> = {
+      node: [],
+      app: ['project.read', 'apps.instance.read'],
+      // Means what its list says, and nothing without one.
+      custom: [],
+    };
     expect([...ROLES[role]].sort()).toEqual([...(machines[role] ?? meant)].sort());
   });
 });
@@ -65,6 +70,13 @@ describe('a grant', () => {
   const inOrg: Grant = { role: 'org_admin', org_id: 'o1' };
   const inProject: Grant = { role: 'project_admin', ...own };
   const lesser: Grant = { role: 'viewer', ...own };
+  const listed: Grant = {
+    role: 'custom',
+    permissions: ['apps.instance.read', 'apps.catalog.publish', 'platform.org.create', 'org.write'],
+    ...own,
+  };
+  const unlisted: Grant = { role: 'custom', ...own };
+  const named: Grant = { role: 'viewer', permissions: ['project.write'], ...own };
 
   test.each<[string, Grant[], Permission, Parameters<typeof judge>[2], ReturnType<typeof judge>]>([
     ['on the platform reaches every project', [everywhere], 'project.write', foreign, 'allowed'],
@@ -79,6 +91,21 @@ describe('a grant', () => {
     ['in a project shows the organisation, no more', [inProject], 'org.read', { org_id: 'o1' }, 'forbidden'],
     ['that is not enough is told so', [lesser], 'project.write', own, 'forbidden'],
     ['is not enough for what another allows elsewhere', [lesser, inOrg], 'org.write', foreign, 'invisible'],
+    ['by a list allows what is listed', [listed], 'apps.instance.read', own, 'allowed'],
+    [
+      'by a list allows what only the platform’s admins could give',
+      [listed],
+      'apps.catalog.publish',
+      own,
+      'allowed',
+    ],
+    ['by a list allows nothing else', [listed], 'project.read', own, 'forbidden'],
+    ['by a list reaches no other project', [listed], 'apps.instance.read', sibling, 'invisible'],
+    ['by a list reaches not the organisation', [listed], 'org.write', { org_id: 'o1' }, 'forbidden'],
+    ['by a list publishes not for the platform', [listed], 'apps.catalog.publish', {}, 'invisible'],
+    ['by a list creates no organisation', [listed], 'platform.org.create', {}, 'invisible'],
+    ['by a list that is missing allows nothing', [unlisted], 'project.read', own, 'forbidden'],
+    ['by a name is not widened by a list', [named], 'project.write', own, 'forbidden'],
     ['of none at all shows nothing', [], 'project.read', own, 'invisible'],
   ])('%s', (_, grants, permission, place, verdict) => {
     expect(judge(grants, permission, place)).toBe(verdict);

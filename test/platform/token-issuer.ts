@@ -35,6 +35,7 @@ export async function openTokenIssuer(kind: 'standard' | 'cognito' = 'standard')
       audience_claim: isStandard ? 'aud' : 'client_id',
       algorithms: [alg],
       typ: isStandard ? 'at+jwt' : null,
+      tells_email: true,
     },
     fetches: () => fetches,
     publicKey: (): KeyObject => pair.publicKey,

@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { type OrgId, type ProjectId, textOf } from '../ids.ts';
 import { type Requirement, scopeOf } from '../route.ts';
 import type { Actor, Principal } from '../actor.ts';
-import { type Authorized, ScopedOrg, ScopedProject } from '../scope.ts';
+import { type Authorized, type Reread, ScopedOrg, ScopedProject } from '../scope.ts';
 import type { Clock } from '../clock.ts';
 import { environment } from '../environment.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { authorizationCache } from './authorization-cache.ts';
 import { orgKey, projectKey, serviceAccountKey, signingKey, userKey } from '../data/keys.ts';
-import { type Grant, judge, type Permission, ROLES, type Role } from '../permissions.ts';
+import { type Grant, judge, type Permission, PERMISSIONS, ROLES, type Role } from '../permissions.ts';
 import type { Key } from '../data/table.ts';
 import { isLiveKey, SigningState } from './signing.ts';
 import { findTokenKey } from './token-keys.ts';
@@ -24,6 +24,7 @@ const ServiceAccountRow = v.object({
   project_id: textOf<ProjectId>(),
   org_id: textOf<OrgId>(),
   role: RoleName,
+  permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
   status: v.picklist(['active', 'disabled']),
 });
 
@@ -48,13 +49,18 @@ export async function authorize(
   const isRemembered = authorizationCache.isRemembered(keys, now);
   const token = await verifyToken(presented, now(), (keyId) => findTokenKey(keyId, keys, now));
   if (!id.success) throw refuse(`${scope as 'project' | 'org'}.unknown`);
-  const decide = async (): Promise<Authorized> => {
-    const [principalItem, signingItem, placeItem] = await authorizationCache.read(keys, now);
+  const reread = async (alongside: Key[]): Promise<Reread> => {
+    const { item, others } = await authorizationCache.readAgain(principalKey(presented), alongside, now);
+    return { grants: principalOf(token, item).grants, items: others };
+  };
+  const decide = async (after?: number): Promise<Authorized> => {
+    const [principalItem, signingItem, placeItem] = await authorizationCache.read(keys, now, after);
     const principal = principalOf(token, principalItem);
     const signing = v.parse(v.optional(SigningState), signingItem);
     if (token.keyId !== undefined && !isLiveKey(token.keyId, signing, now())) throw refuse('auth.invalid');
-    if (requirement === 'signed_in') return principal;
-    return { ...principal, ...requirePlace(principal.grants, requirement, scope, placeItem) };
+    const admitted = { ...principal, reread };
+    if (requirement === 'signed_in') return admitted;
+    return { ...admitted, ...requirePlace(principal.grants, requirement, scope, placeItem) };
   };
   if (!isRemembered) return decide();
   try {
@@ -62,8 +68,7 @@ export async function authorize(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // What was taken away may work for a few seconds more; what was given works at once.
-    authorizationCache.forget(keys);
-    return decide();
+    return decide(authorizationCache.reads);
   }
 }
 
@@ -102,12 +107,16 @@ function principalOf(token: VerifiedToken, item: Record<string, unknown> | undef
   if (token.kind === 'service_account') {
     const account = v.safeParse(ServiceAccountRow, item);
     if (!account.success || account.output.status !== 'active') throw refuse('auth.revoked');
-    const { role, org_id, project_id } = account.output;
-    return { actor: { kind: 'service_account', id: token.id }, grants: [{ role, org_id, project_id }] };
+    const { status: _, ...grant } = account.output;
+    return { actor: { kind: 'service_account', id: token.id }, grants: [grant] };
   }
   const actor: Actor = { kind: 'user', id: token.id, ...(token.email && { email: token.email }) };
   const grants: Grant[] = item ? v.parse(UserRow, item).grants : [];
-  return { actor, grants: isPlatformAdmin(token) ? [{ role: 'platform_admin' }, ...grants] : grants };
+  return {
+    actor,
+    grants: isPlatformAdmin(token) ? [{ role: 'platform_admin' }, ...grants] : grants,
+    ...(token.withoutEmail && { withoutEmail: token.withoutEmail }),
+  };
 }
 
 // The first administrators come from the deployment, not from the table: there is nobody yet to appoint them.

@@ -26,6 +26,8 @@ const Issuer = v.strictObject({
   algorithms: v.pipe(v.array(v.picklist(['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA'])), v.minLength(1)),
   /** Null where the issuer gives its access tokens no type. */
   typ: v.nullable(text),
+  /** Whether its access tokens tell people's addresses, and whether these were verified. */
+  tells_email: v.boolean(),
 });
 
 export type Issuer = v.InferOutput<typeof Issuer> & { keys: JWTVerifyGetKey };

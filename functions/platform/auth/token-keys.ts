@@ -7,8 +7,8 @@ import { authorizationCache } from './authorization-cache.ts';
 import { type PublicKey, SigningState } from './signing.ts';
 
 /** As authorization knows it, at no request while it is fresh. */
-export async function recallSigningState(now: Clock): Promise<SigningState | undefined> {
-  const [item] = await authorizationCache.read([signingKey()], now);
+export async function recallSigningState(now: Clock, after?: number): Promise<SigningState | undefined> {
+  const [item] = await authorizationCache.read([signingKey()], now, after);
   return v.parse(v.optional(SigningState), item);
 }
 
@@ -23,8 +23,7 @@ export async function findTokenKey(keyId: string, rows: Key[], now: Clock): Prom
   const known = await publishedKey(keyId, now);
   if (known || !isRemembered || !mayLookAgain(now)) return known;
   // It may have been published a moment ago.
-  authorizationCache.forget([signingKey()]);
-  return publishedKey(keyId, now);
+  return publishedKey(keyId, now, authorizationCache.reads);
 }
 
 /** Anybody can make up the name of a key: however many do, they cost a few reads a second. */
@@ -38,17 +37,22 @@ function mayLookAgain(now: Clock): boolean {
   return true;
 }
 
-async function publishedKey(keyId: string, now: Clock): Promise<CryptoKey | undefined> {
-  const state = await recallSigningState(now);
+async function publishedKey(keyId: string, now: Clock, after?: number): Promise<CryptoKey | undefined> {
+  const state = await recallSigningState(now, after);
   const published = state?.public_keys.find(({ kid }) => kid === keyId);
   return published && verifyingKey(published);
 }
 
-/** Kept for good: a key's name is made of the key. There are as many as were ever published. */
+/** As many as are ever published at once, and those before them. */
+const VERIFYING_MAX = 16;
+
+/** A key's name is made of the key, so what is kept stays true; the longest known makes room. */
 const verifying = new Map<string, CryptoKey>();
 
 async function verifyingKey({ kid, ...jwk }: PublicKey): Promise<CryptoKey> {
   const key = verifying.get(kid) ?? (await importJWK(jwk, 'ES256'));
   verifying.set(kid, key);
+  const [longestKnown] = verifying.keys();
+  if (verifying.size > VERIFYING_MAX && longestKnown !== undefined) verifying.delete(longestKnown);
   return key;
 }

@@ -10,9 +10,11 @@ import {
   type JWTVerifyOptions,
 } from 'jose';
 import * as v from 'valibot';
+import type { WithoutEmail } from '../actor.ts';
 import { epochSeconds } from '../clock.ts';
 import { environment } from '../environment.ts';
 import { Refusal, refuse } from '../errors.ts';
+import { Email } from '../name.ts';
 import { findIssuer, type Issuer } from './token-issuers.ts';
 import {
   ACCESS_TOKEN_TYPE,
@@ -38,6 +40,8 @@ export interface PresentedToken extends Subject, Claimed {
 
 export interface VerifiedToken extends Subject {
   email?: string;
+  /** Why there is no address; for people alone. */
+  withoutEmail?: WithoutEmail;
   /** Which of the platform's keys signed it, for the platform's own tokens. */
   keyId?: string;
 }
@@ -53,7 +57,7 @@ const Claims = v.looseObject({
   sub: SubjectName,
   iat: v.number(),
   exp: v.number(),
-  email: v.fallback(v.optional(v.pipe(v.string(), v.email(), v.maxLength(254))), undefined),
+  email: v.optional(v.unknown()),
   email_verified: v.optional(v.unknown()),
 });
 type Claims = v.InferOutput<typeof Claims>;
@@ -125,10 +129,17 @@ async function verifyPerson(
     throw refuse('auth.invalid');
   // Where an issuer tells its tokens apart by this claim, an identity token is not an access token.
   if (claims['token_use'] !== undefined && claims['token_use'] !== 'access') throw refuse('auth.invalid');
-  const { email, email_verified } = claims;
-  // An address somebody merely typed in would let them pass for its owner.
-  const isTheirs = email !== undefined && email_verified === true;
-  return { kind, id, subject, ...(isTheirs && { email }) };
+  return { kind, id, subject, ...addressIn(claims, issuer) };
+}
+
+// An address somebody merely typed in would let them pass for its owner.
+function addressIn(
+  { email, email_verified }: Claims,
+  { tells_email }: Issuer,
+): Pick<VerifiedToken, 'email' | 'withoutEmail'> {
+  if (email === undefined) return { withoutEmail: tells_email ? 'missing' : 'untold' };
+  if (!v.is(Email, email)) return { withoutEmail: 'unreadable' };
+  return email_verified === true ? { email } : { withoutEmail: 'unverified' };
 }
 
 async function verifyClaims(
