@@ -4,6 +4,7 @@ import { refuse } from './problems.ts';
 import { versionKind } from './version-kind.ts';
 import { VersionPromotionView } from './version-promotion.ts';
 import { pathOfVersion, VersionParams } from './version.ts';
+import { decideByGrants } from '../platform/auth/caller.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { judge } from '../platform/permissions.ts';
 import { viewPromotion } from '../promotion/promotion-view.ts';
@@ -17,13 +18,15 @@ export const getPromotion = query(
   },
   async (ctx, { params }) => {
     const { version, promotion, instance_count } = await findReleaseAtOnce(params);
-    // Other callers must not learn whether the version exists.
-    if (!version || !promotion || !isPublisher(ctx.grants, version)) throw refuse('promotion.unknown');
-    const ofPlatform = judge(ctx.grants, 'apps.catalog.publish', {}) === 'allowed';
-    return viewPromotion(
-      promotion,
-      { status: version.status, instance_count, kind: versionKind, path: pathOfVersion(version) },
-      ofPlatform,
-    );
+    return decideByGrants(ctx, (grants) => {
+      // Other callers must not learn whether the version exists.
+      if (!version || !promotion || !isPublisher(grants, version)) throw refuse('promotion.unknown');
+      const ofPlatform = judge(grants, 'apps.catalog.publish', {}) === 'allowed';
+      return viewPromotion(
+        promotion,
+        { status: version.status, instance_count, kind: versionKind, path: pathOfVersion(version) },
+        ofPlatform,
+      );
+    });
   },
 );

@@ -1,3 +1,4 @@
+import { decideByGrants } from '../platform/auth/caller.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { requireVisible, VersionInFullView, VersionParams, viewVersion } from './version.ts';
 import { findVersionInFull } from './find-version.ts';
@@ -11,7 +12,7 @@ export const getVersion = query(
   },
   async (ctx, { params }) => {
     const { app, found } = await findVersionInFull(params.app_slug, params.version);
-    const { version, manifest } = requireVisible(ctx.grants, app, found);
+    const { version, manifest } = await decideByGrants(ctx, (grants) => requireVisible(grants, app, found));
     return { ...viewVersion(version), manifest };
   },
 );

@@ -13,7 +13,8 @@ const POSITION = new RegExp(`^${VERSION_ROWS}\\d{9}(?:\\.\\d{9}){3}-[~ 0-9A-Za-z
 const PAGES_READ_MAX = 5;
 
 interface Chosen {
-  isVisible: (version: Version) => boolean;
+  /** Of these, those the caller may see. */
+  visibleOf: (versions: Version[]) => Promise<Version[]>;
   isWanted: (version: Version) => boolean;
 }
 
@@ -29,7 +30,7 @@ interface VersionsFound extends PageOf<Version> {
  */
 export async function listVersionsOf(
   slug: AppSlug,
-  { isVisible, isWanted }: Chosen,
+  { visibleOf, isWanted }: Chosen,
   { limit, cursor }: PageAsked,
 ): Promise<VersionsFound> {
   const after = decodeCursor(cursor, POSITION);
@@ -44,7 +45,7 @@ export async function listVersionsOf(
       descending: true,
       consistent: true,
     });
-    const visible = items.map((item) => v.parse(Version, item)).filter(isVisible);
+    const visible = await visibleOf(items.map((item) => v.parse(Version, item)));
     if (visible.length > 0) {
       const wanted = visible.filter(isWanted);
       const page = wanted.slice(0, limit);

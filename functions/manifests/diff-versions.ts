@@ -1,3 +1,4 @@
+import { decideByGrants } from '../platform/auth/caller.ts';
 import { query } from '../platform/http/endpoint.ts';
 import type { Manifest } from './manifest.ts';
 import { diffManifests, ManifestDiff } from './manifest-diff.ts';
@@ -13,8 +14,10 @@ export const diffVersions = query(
   },
   async (ctx, { params: { app_slug, version, other_version } }) => {
     const { app, one, other } = await findTwoVersions(app_slug, version, other_version);
-    const before = requireVisible(ctx.grants, app, one);
-    const after = requireVisible(ctx.grants, app, other);
+    const [before, after] = await decideByGrants(ctx, (grants) => [
+      requireVisible(grants, app, one),
+      requireVisible(grants, app, other),
+    ]);
     return diffManifests(before.manifest as Manifest, after.manifest as Manifest);
   },
 );
