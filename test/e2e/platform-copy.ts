@@ -26,6 +26,8 @@ export interface ReadyFile {
     org_id: string;
     project_id: string;
     app_slug: string;
+    app_version: string;
+    app_status: string;
     signing: { key: string; chain: string };
   };
 }
