@@ -210,11 +210,10 @@ function announce(platform: LocalPlatform, readyFile: string, begun: number, dem
   say('try', 'npm run selftest, npm run -s token -- owner@example.com');
 }
 
-function describeApps({ app_slug, app_version, app_status }: Demo): string {
-  const first = `${app_slug} ${app_version} is ${app_status}`;
-  if (app_status === 'active') return `${first}, three more apps are drafts`;
-  return app_status === 'draft' ? `${first} like three more apps: see above for what its image lacks` : first;
-}
+const describeApps = ({ app_slug, app_version, app_status }: Demo): string =>
+  app_status === 'draft'
+    ? `${app_slug} ${app_version} is a draft, like three more apps`
+    : `${app_slug} ${app_version} is ${app_status}, three more apps are drafts`;
 
 function seconds(since: number): string {
   return ((performance.now() - since) / 1000).toFixed(1);

@@ -29,7 +29,7 @@ const SLUG = 'hello-web';
 
 const POLICY = '/api/v1/admin/apps/promotion-policy';
 const REASON = 'The demo has an app that can be launched.';
-const ENDED_SECONDS_MAX = 120;
+const ENDED_SECONDS_MAX = 60;
 const POLL_MS = 50;
 
 export interface ActiveAppOptions extends People {
@@ -38,6 +38,7 @@ export interface ActiveAppOptions extends People {
   busybox: string | undefined;
   hasRegistry: boolean;
   say: (part: string, message: string) => void;
+  stop?: AbortSignal;
 }
 
 export interface SeededApp {
@@ -55,20 +56,36 @@ interface Promotion {
 /**
  * The one app of the starter pack that is active from the first start: its image is made on this machine, and with a
  * file goes the way of every artifact. A start that was interrupted is taken up where it ended, and a version that has
- * left draft is left to whoever promotes it.
+ * left draft is left to whoever promotes it. The platform starts without it too, and says what is in the way.
  */
 export async function seedActiveApp(options: ActiveAppOptions): Promise<SeededApp> {
-  const { developer, signer, projectId } = options;
+  const { developer, say, stop } = options;
   const manifest = readManifest(SLUG);
   const { version } = manifest.version;
-  const publication = { developer, signer, projectId, app_slug: SLUG, app_version: version };
   const statusNow = async () => (await developer.find<Version>(versionPath(manifest)))?.status ?? 'draft';
-  const isBehind = (await statusNow()) === 'draft';
-  if (!isBehind) await keepArtifactsTrusted(publication, manifest);
-  else if (options.busybox === undefined || !options.hasRegistry) await seedApp(options, manifest);
-  else await makeActive(options, publication, manifest, options.busybox);
-  await promotionEnded(options.admin, versionPath(manifest));
+  try {
+    await complete(options, manifest, await statusNow());
+  } catch (error) {
+    if (stop?.aborted) throw error;
+    say(
+      'demo',
+      `${SLUG} ${version} is not complete; the next start tries again. ${(error as Error).message}`,
+    );
+  }
   return { slug: SLUG, version, status: await statusNow() };
+}
+
+async function complete(options: ActiveAppOptions, manifest: Manifest, status: string): Promise<void> {
+  const { developer, signer, projectId, busybox, hasRegistry, say } = options;
+  const { version } = manifest.version;
+  const publication = { developer, signer, projectId, app_slug: SLUG, app_version: version };
+  // A promotion that an interrupted start asked for goes on by itself.
+  if (['staged', 'canary'].includes(status)) await promotionEnded(options.admin, versionPath(manifest));
+  if (status !== 'draft') return keepArtifactsTrusted(publication, manifest);
+  if (busybox !== undefined && hasRegistry) return makeActive(options, publication, manifest, busybox);
+  const lacking = hasRegistry ? 'a statically linked busybox' : 'the OCI registry';
+  say('demo', `${SLUG} ${version} stays a draft without ${lacking}. Install it, and start again.`);
+  return seedApp(options, manifest);
 }
 
 async function keepArtifactsTrusted(publication: Publication, manifest: Manifest): Promise<void> {
@@ -104,13 +121,12 @@ async function makeActive(
     ),
   ]);
   const at = versionPath(manifest);
-  await promotionEnded(admin, at);
-  if ((await admin.send<Version>('GET', at)).status !== 'draft') return;
-  await admin.send('POST', `${at.replace('/apps/', '/admin/apps/')}/publish`, {
-    reason: REASON,
-    bake_seconds: 0,
+  await promote(admin, at, {
+    what: `${SLUG} ${manifest.version.version}`,
+    isDone: async () => (await admin.send<Version>('GET', at)).status !== 'draft',
+    path: `${at.replace('/apps/', '/admin/apps/')}/publish`,
+    body: { bake_seconds: 0 },
   });
-  requireSucceeded(await promotionEnded(admin, at), `${SLUG} ${manifest.version.version}`);
 }
 
 function withDigests(manifest: Manifest, contents: Content[]): Manifest {
@@ -133,31 +149,37 @@ async function promoteArtifact(
   publication: Publication,
   { id, artifact_name }: Artifact,
 ): Promise<void> {
-  const path = `${artifactsPath(publication)}/${id}`;
-  await promotionEnded(admin, path);
-  if ((await admin.send<Artifact>('GET', path)).lifecycle_state === 'active') return;
-  await admin.send('POST', `${path}/promote`, { target: 'active', reason: REASON });
-  requireSucceeded(await promotionEnded(admin, path), `the artifact ${artifact_name}`);
+  const at = `${artifactsPath(publication)}/${id}`;
+  await promote(admin, at, {
+    what: `the artifact ${artifact_name}`,
+    isDone: async () => (await admin.send<Artifact>('GET', at)).lifecycle_state === 'active',
+    path: `${at}/promote`,
+    body: { target: 'active' },
+  });
+}
+
+/** A promotion that was asked for in a start that was interrupted goes on by itself; one that failed is asked for again. */
+async function promote(
+  admin: DemoApi,
+  at: string,
+  asked: { what: string; isDone: () => Promise<boolean>; path: string; body: object },
+): Promise<void> {
+  await promotionEnded(admin, at);
+  if (await asked.isDone()) return;
+  await admin.send('POST', asked.path, { ...asked.body, reason: REASON });
+  const { status, error } = (await promotionEnded(admin, at)) ?? {};
+  if (status !== 'succeeded')
+    throw new Error(`The promotion of ${asked.what} failed. ${error?.detail ?? error?.code ?? ''}`);
 }
 
 /** The last promotion there was, once it has ended. */
-async function promotionEnded(admin: DemoApi, path: string): Promise<Promotion | undefined> {
+async function promotionEnded(admin: DemoApi, at: string): Promise<Promotion | undefined> {
   const deadline = Date.now() + ENDED_SECONDS_MAX * 1000;
   for (;;) {
-    const promotion = await admin.find<Promotion>(`${path}/promotion`);
+    const promotion = await admin.find<Promotion>(`${at}/promotion`);
     if (promotion?.status !== 'running') return promotion;
     if (Date.now() > deadline)
-      throw new Error(
-        `The promotion of ${path} does not end: it waits for ${promotion.waiting_for ?? 'nothing'}`,
-      );
+      throw new Error(`A promotion takes longer than ${ENDED_SECONDS_MAX} s. ${promotion.waiting_for ?? ''}`);
     await wait(POLL_MS);
   }
-}
-
-function requireSucceeded(promotion: Promotion | undefined, what: string): void {
-  if (promotion?.status === 'succeeded') return;
-  const { code, detail } = promotion?.error ?? {};
-  throw new Error(
-    `The demo data could not be created: the promotion of ${what} failed. ${detail ?? code ?? ''}`,
-  );
 }

@@ -46,6 +46,7 @@ export async function startCopy(options: {
   assembly?: string;
   context?: Record<string, string>;
   root?: string;
+  port?: number;
 }): Promise<PlatformCopy> {
   const root = options.root ?? ROOT;
   const words = [
@@ -55,7 +56,7 @@ export async function startCopy(options: {
     '--data',
     options.dataDir,
     '--port',
-    '0',
+    String(options.port ?? 0),
   ];
   if (options.assembly !== undefined) words.push('--assembly', options.assembly);
   for (const [name, value] of Object.entries(options.context ?? {}))

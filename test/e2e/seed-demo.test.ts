@@ -1,16 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect, inject, test } from 'vitest';
+import { folderOf } from '../../bin/local/seed-catalog.ts';
 import { seedDemo } from '../../bin/local/seed-demo.ts';
+import { makeWebImage } from '../../bin/local/web-image.ts';
 import { obtainToken } from '../../bin/token/obtain-token.ts';
 import { approveSubmission } from '../../functions/manifests/approve-submission.ts';
 import { submitManifest } from '../../functions/manifests/submit-manifest.ts';
 import { promoteArtifact } from '../../functions/artifacts/promote-artifact.ts';
 import { registerArtifact } from '../../functions/artifacts/register-artifact.ts';
 import { acceptInvitation } from '../../functions/identity/accept-invitation.ts';
+import { findBusybox } from '../../lib/local/system/busybox.ts';
+import { until } from '../until.ts';
 import { done } from './people.ts';
 
-const { api_url: apiUrl, oidc_issuer: issuer, demo, aws_credentials_file } = inject('platform');
+const {
+  api_url: apiUrl,
+  oidc_issuer: issuer,
+  demo,
+  aws_credentials_file,
+  docker_host: dockerHost,
+} = inject('platform');
 const dataDir = dirname(aws_credentials_file);
 
 const ADMIN = { as: 'admin' } as const;
@@ -46,6 +59,11 @@ test('the demo’s signer is one the platform trusts, and nobody else can read i
   expect(readFileSync(demo.signing.chain, 'utf8').endsWith(root)).toBe(true);
   for (const file of Object.values(demo.signing)) expect(statSync(file).mode & 0o777).toBe(0o600);
 });
+
+interface ImageConfig {
+  User: string;
+  Entrypoint: string[];
+}
 
 interface Listed {
   items: Record<string, unknown>[];
@@ -93,3 +111,48 @@ test('the active app went the way of every app: signed, verified, and promoted w
     gates: { smoke: { by: 'platform:promotion-policy' } },
   });
 });
+
+test.skipIf(dockerHost === null)(
+  'the image of the active app answers with nothing to write to, as nobody and without any capability',
+  async () => {
+    const { blobs } = await makeWebImage(findBusybox() ?? '', join(folderOf('hello-web'), 'site'));
+    const [config = '', layer = ''] = blobs;
+    const { User, Entrypoint } = (JSON.parse(config.toString()) as { config: ImageConfig }).config;
+    const name = `hello-web-${randomUUID().slice(0, 8)}`;
+    const docker = (words: string[], input: string | Buffer = ''): string =>
+      execFileSync('docker', words, {
+        input,
+        encoding: 'utf8',
+        env: { ...process.env, DOCKER_HOST: dockerHost ?? '' },
+      });
+    const changes = [`USER ${User}`, `ENTRYPOINT ${JSON.stringify(Entrypoint)}`].flatMap((each) => [
+      '--change',
+      each,
+    ]);
+    docker(['import', ...changes, '-', name], gunzipSync(layer));
+    const bounds = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--network=none'];
+    docker(['run', '-d', '--init', ...bounds, '--env', 'GREETING=Good morning', '--name', name, name]);
+    try {
+      const read = (path: string): string | false => {
+        try {
+          return docker([
+            'exec',
+            name,
+            '/bin/busybox',
+            'wget',
+            '-q',
+            '-O',
+            '-',
+            `http://127.0.0.1:8080${path}`,
+          ]);
+        } catch {
+          return false;
+        }
+      };
+      expect(await until(() => read('/health.txt'), 'the server')).toBe('ok\n');
+      expect(read('/')).toContain('<h1>Good morning</h1>');
+    } finally {
+      docker(['rm', '-f', name]);
+    }
+  },
+);
