@@ -210,10 +210,11 @@ function announce(platform: LocalPlatform, readyFile: string, begun: number, dem
   say('try', 'npm run selftest, npm run -s token -- owner@example.com');
 }
 
-const describeApps = ({ app_slug, app_version, app_status }: Demo): string =>
-  app_status === 'draft'
+function describeApps({ app_slug, app_version, app_status }: Demo): string {
+  return app_status === 'draft'
     ? `${app_slug} ${app_version} is a draft, like three more apps`
     : `${app_slug} ${app_version} is ${app_status}, three more apps are drafts`;
+}
 
 function seconds(since: number): string {
   return ((performance.now() - since) / 1000).toFixed(1);
