@@ -8,7 +8,7 @@ import { readItem } from '../platform/data/table.ts';
 import { type ArtifactId, lowerCased, type ProjectId } from '../platform/ids.ts';
 import { parsePromotion } from '../promotion/keep-promotion.ts';
 import { promotionKey, promotionPolicyKey } from '../promotion/keys.ts';
-import { parsePolicy } from '../promotion/policy-store.ts';
+import { parsePolicy } from '../promotion/keep-policy.ts';
 import type { PromotionPolicy } from '../promotion/promotion-policy.ts';
 import type { Promotion } from '../promotion/promotion.ts';
 

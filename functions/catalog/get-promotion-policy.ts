@@ -1,5 +1,5 @@
 import { query } from '../platform/http/endpoint.ts';
-import { findPromotionPolicy } from '../promotion/policy-store.ts';
+import { findPromotionPolicy } from '../promotion/keep-policy.ts';
 import { PromotionPolicy } from '../promotion/promotion-policy.ts';
 
 export const getPromotionPolicy = query(

@@ -33,7 +33,7 @@ import type { AppSlug } from '../platform/name.ts';
 import type { VersionNumber } from '../platform/version-number.ts';
 import { parsePromotion, savePromotion } from '../promotion/keep-promotion.ts';
 import { promotionKey, promotionPolicyKey } from '../promotion/keys.ts';
-import { parsePolicy } from '../promotion/policy-store.ts';
+import { parsePolicy } from '../promotion/keep-policy.ts';
 import type { PromotionPolicy } from '../promotion/promotion-policy.ts';
 import type { Promotion } from '../promotion/promotion.ts';
 

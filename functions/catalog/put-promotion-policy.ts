@@ -1,7 +1,7 @@
 import { nameActor } from '../platform/actor.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { requireVersion } from '../platform/http/precondition.ts';
-import { findPromotionPolicy, savePromotionPolicy } from '../promotion/policy-store.ts';
+import { findPromotionPolicy, savePromotionPolicy } from '../promotion/keep-policy.ts';
 import {
   planPromotionPolicy,
   POLICY_SUBJECT,

@@ -11,10 +11,10 @@ import {
   BakeSeconds,
   dataOf,
   Failure,
-  FailurePercentMax,
   InstancesMin,
   MaybeReason,
   Notes,
+  Percent,
   PROMOTED_TO,
   type Promotion,
   PromotionData,
@@ -43,7 +43,7 @@ export const subjectOfPromotion = (app_slug: AppSlug, version: VersionNumber): V
 const asked = {
   canary: v.optional(AskedAudience),
   bake_seconds: v.optional(BakeSeconds),
-  failure_percent_max: v.optional(FailurePercentMax),
+  failure_percent_max: v.optional(Percent),
   instances_min: v.optional(InstancesMin),
   reason: Reason,
 };

@@ -6,7 +6,6 @@ import {
   BAKE_DEFAULTS,
   BakeSeconds,
   CANARY_DEFAULTS,
-  FailurePercentMax,
   InstancesMin,
   Percent,
   Reason,
@@ -14,33 +13,22 @@ import {
 } from './promotion.ts';
 import { GRACE_SECONDS_DEFAULT, GraceSeconds } from './status.ts';
 
-const { percent, bake_seconds, failure_percent_max, instances_min } = CANARY_DEFAULTS;
-
-/** Named as the requests name them. What is left out has the platform's default. */
-const said = {
-  smoke: v.optional(Smoke, () => ({ gate: 'person' as const })),
-  versions: v.optional(
-    v.strictObject({
-      canary: v.optional(v.strictObject({ percent: v.optional(Percent, percent) }), () => ({})),
-      bake_seconds: v.optional(BakeSeconds, bake_seconds),
-      failure_percent_max: v.optional(FailurePercentMax, failure_percent_max),
-      instances_min: v.optional(InstancesMin, instances_min),
-    }),
-    () => ({}),
-  ),
-  artifacts: v.optional(
-    v.strictObject({ bake_seconds: v.optional(BakeSeconds, BAKE_DEFAULTS.bake_seconds) }),
-    () => ({}),
-  ),
+/** Named as the requests name them. */
+const settings = {
+  smoke: Smoke,
+  versions: v.object({
+    canary: v.object({ percent: Percent }),
+    bake_seconds: BakeSeconds,
+    failure_percent_max: Percent,
+    instances_min: InstancesMin,
+  }),
+  artifacts: v.object({ bake_seconds: BakeSeconds }),
   /** Of what is superseded or deprecated. */
-  grace_seconds: v.optional(GraceSeconds, GRACE_SECONDS_DEFAULT),
+  grace_seconds: GraceSeconds,
 };
 
-export const PutPromotionPolicy = v.strictObject({ ...said, reason: Reason });
-export type PutPromotionPolicy = v.InferOutput<typeof PutPromotionPolicy>;
-
 export const PromotionPolicy = v.object({
-  ...said,
+  ...settings,
   /** Zero until somebody sets it. */
   version: v.number(),
   updated_at: v.optional(v.string()),
@@ -48,27 +36,50 @@ export const PromotionPolicy = v.object({
 });
 export type PromotionPolicy = v.InferOutput<typeof PromotionPolicy>;
 
+const { percent, bake_seconds, failure_percent_max, instances_min } = CANARY_DEFAULTS;
+
 /** In force until somebody sets another one. */
-export const DEFAULT_POLICY: PromotionPolicy = v.parse(PromotionPolicy, { version: 0 });
+export const DEFAULT_POLICY: PromotionPolicy = {
+  smoke: { gate: 'person' },
+  versions: { canary: { percent }, bake_seconds, failure_percent_max, instances_min },
+  artifacts: BAKE_DEFAULTS,
+  grace_seconds: GRACE_SECONDS_DEFAULT,
+  version: 0,
+};
 
-type Settings = Pick<PromotionPolicy, keyof typeof said>;
-
-const settingsOf = ({ smoke, versions, artifacts, grace_seconds }: Settings): Settings => ({
-  smoke,
-  versions,
-  artifacts,
-  grace_seconds,
+/** What is left out has its default. */
+export const PutPromotionPolicy = v.strictObject({
+  smoke: v.optional(Smoke, DEFAULT_POLICY.smoke),
+  versions: v.optional(
+    v.strictObject({
+      canary: v.optional(v.strictObject({ percent: v.optional(Percent, percent) }), {}),
+      bake_seconds: v.optional(BakeSeconds, bake_seconds),
+      failure_percent_max: v.optional(Percent, failure_percent_max),
+      instances_min: v.optional(InstancesMin, instances_min),
+    }),
+    {},
+  ),
+  artifacts: v.optional(
+    v.strictObject({ bake_seconds: v.optional(BakeSeconds, BAKE_DEFAULTS.bake_seconds) }),
+    {},
+  ),
+  grace_seconds: v.optional(GraceSeconds, GRACE_SECONDS_DEFAULT),
+  reason: Reason,
 });
+export type PutPromotionPolicy = v.InferOutput<typeof PutPromotionPolicy>;
 
 /** The policy as it shall be, in place of the one in force. */
 export function planPromotionPolicy(
   before: PromotionPolicy,
-  wanted: PutPromotionPolicy,
+  { smoke, versions, artifacts, grace_seconds }: PutPromotionPolicy,
   by: string,
   now: Date,
 ): PromotionPolicy {
   return {
-    ...settingsOf(wanted),
+    smoke,
+    versions,
+    artifacts,
+    grace_seconds,
     version: before.version + 1,
     updated_at: now.toISOString(),
     updated_by: by,
@@ -80,6 +91,5 @@ export const POLICY_SUBJECT = 'promotion_policy';
 export const PromotionPolicyChanged = event(
   'apps.promotion.policy_changed',
   1,
-  v.object({ ...said, version: v.number() }),
-  (policy: PromotionPolicy) => ({ ...settingsOf(policy), version: policy.version }),
+  v.object({ ...settings, version: v.number() }),
 );

@@ -21,7 +21,6 @@ export const Percent = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue
 
 export const BAKE_SECONDS_MAX = 7 * 24 * 3600;
 export const BakeSeconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(BAKE_SECONDS_MAX));
-export const FailurePercentMax = Percent;
 export const InstancesMin = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000));
 export const AskedAudience = v.strictObject({
   percent: v.optional(Percent),

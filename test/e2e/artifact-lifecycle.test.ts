@@ -7,7 +7,7 @@ import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
 import { signDescriptor } from '../../sdk/signing/notation.ts';
 import { keySigner } from '../../sdk/signing/signer.ts';
 import { until } from '../until.ts';
-import { call, createPlace, done, type Place } from './people.ts';
+import { awaitPeopleAtSmoke, call, createPlace, done, type Place } from './people.ts';
 import { readCredentials } from './signed-fetch.ts';
 
 // An artifact and the version over it, from draft to the day it is revoked, with the rights the platform's own
@@ -66,6 +66,7 @@ async function offered(): Promise<{ launchable: boolean; reasons: Body[] } | und
 }
 
 beforeAll(async () => {
+  await awaitPeopleAtSmoke();
   place = await createPlace('lifecycle');
   const named = { app_slug: slug, app_version: '1.0.0', artifact_name: 'weights', artifact_kind: 'blob' };
   const intent = await done<Intent>('POST', artifacts('/publish-intents'), { ...ADMIN, body: named });

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../until.ts';
-import { type Answer, call, createPlace, done, join, type Person, type Place } from './people.ts';
+import {
+  type Answer,
+  awaitPeopleAtSmoke,
+  call,
+  createPlace,
+  done,
+  join,
+  type Person,
+  type Place,
+} from './people.ts';
 
 // An app from the first dry run to the retirement of a version, over HTTP, by the people whose work each step is. It
 // has no artifacts: a controller of the app team's own brings it up, so nothing needs to be pushed to promote it.
@@ -22,6 +31,7 @@ interface Promotion extends Problem {
   step: string;
   version_status: string;
   waiting_for: string | null;
+  smoke?: { gate: string };
   gates: { lint?: { verdict: string }; smoke?: { verdict: string; by: string } };
   canary?: { project_ids?: string[]; bake_until?: string };
 }
@@ -107,6 +117,7 @@ const reasonsIn = async (where: Place, as: Person): Promise<string[]> =>
   ((await appIn(where, as))?.reasons ?? []).map(({ code }) => code);
 
 beforeAll(async () => {
+  await awaitPeopleAtSmoke();
   place = await createPlace('catalog');
   const { org_id, project_id } = place;
   await join('owner', { org_id, project_id, role: 'project_admin' });
@@ -299,6 +310,7 @@ describe('a promotion', () => {
   /** Through lint and smoke: it waits at the smoke run, and goes on when a platform admin has answered. */
   async function passSmoke(version: string): Promise<void> {
     const waiting = await promotionAt(version, 'awaiting_smoke');
+    expect(waiting.smoke).toEqual({ gate: 'person' });
     expect(waiting.waiting_for).toContain(`POST ${admin(version, 'smoke')}`);
     expect(waiting.gates.lint).toMatchObject({ verdict: 'passed' });
     const body = { verdict: 'passed', notes: 'A job ran to its end.' };

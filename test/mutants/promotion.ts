@@ -2,6 +2,27 @@ import type { Mutant } from './mutant.ts';
 
 export const promotion: Mutant[] = [
   {
+    what: 'a version whose manifest has problems passes an automatic smoke gate',
+    file: 'functions/promotion/promotion-steps.ts',
+    from: "verdict === 'passed' && promotion.smoke?.gate === 'automatic'",
+    to: "promotion.smoke?.gate === 'automatic'",
+    noticedBy: ['test/promotion/promotion-policy.test.ts'],
+  },
+  {
+    what: 'a smoke gate passes by itself though a person is to decide',
+    file: 'functions/promotion/promotion-steps.ts',
+    from: "promotion.smoke?.gate === 'automatic'",
+    to: 'promotion.smoke?.gate !== undefined',
+    noticedBy: ['test/promotion/promotion-policy.test.ts'],
+  },
+  {
+    what: 'a change of the promotion policy overwrites another one unnoticed',
+    file: 'functions/promotion/keep-policy.ts',
+    from: 'replace(item, { version: before.version }, stale)',
+    to: 'replace(item, { sk: item.sk }, stale)',
+    noticedBy: ['test/promotion/promotion-policy.test.ts'],
+  },
+  {
     what: 'a canary is rolled back though no more of its instances fail than may',
     file: 'functions/promotion/promotion.ts',
     from: 'tally.failed * 100 > canary.failure_percent_max * tally.observed',

@@ -9,6 +9,7 @@ import { versionCounterKey, versionKey } from '../../functions/catalog/keys.ts';
 import { promoteVersion } from '../../functions/catalog/promote-version.ts';
 import { publishVersion } from '../../functions/catalog/publish-version.ts';
 import { artifactKey, boundIdOf } from '../../functions/catalog/readiness.ts';
+import { putPromotionPolicy } from '../../functions/catalog/put-promotion-policy.ts';
 import { retireVersion } from '../../functions/catalog/retire-version.ts';
 import { rollBackVersion } from '../../functions/catalog/roll-back-version.ts';
 import { handler as runStep } from '../../functions/catalog/run-promotion-step.ts';
@@ -114,10 +115,13 @@ const workOn =
     switch (promotion.step) {
       case 'checking':
         await checkVersion(step);
-        return runStep({ run: 'request_smoke', ...step, task_token: newId() });
+        return promotion.smoke?.gate === 'automatic'
+          ? undefined
+          : runStep({ run: 'request_smoke', ...step, task_token: newId() });
       case 'awaiting_smoke':
         return ask(answerSmoke, 'ada', number, { verdict: 'passed' })(scene);
       case 'smoke_answered':
+      case 'staging':
         return runStep({ run: 'advance', ...step, to: 'staged' });
       case 'beginning_canary':
         return runStep({ run: 'advance', ...step, to: 'canary' });
@@ -129,6 +133,12 @@ const workOn =
   };
 
 const work = number.map(workOn);
+
+/** The platform changes its mind, also about what is under way. */
+const policy = fc.constantFrom('automatic', 'person').map((gate): Act => {
+  const body = { ...REASON, smoke: { gate }, grace_seconds: 0 };
+  return ask(putPromotionPolicy, 'ada', '', body);
+});
 
 function next({ version, status }: Version): Act {
   if (status === 'active') return ask(deprecateVersion, 'ben', version, { ...REASON, grace_seconds: 0 });
@@ -238,6 +248,7 @@ const artifact = fc
 const act = fc.oneof(
   { weight: 12, arbitrary: work },
   { weight: 5, arbitrary: asked },
+  { weight: 1, arbitrary: policy },
   { weight: 1, arbitrary: stray },
   { weight: 1, arbitrary: failure },
   { weight: 1, arbitrary: instance },

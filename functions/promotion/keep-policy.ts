@@ -1,3 +1,5 @@
+// What reads and writes the row of the promotion policy, for the domains that go by it.
+
 import * as v from 'valibot';
 import { putNew, replace, type Write } from '../platform/data/commit.ts';
 import { readItem } from '../platform/data/table.ts';
