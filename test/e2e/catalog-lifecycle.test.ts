@@ -301,12 +301,6 @@ describe('an entitlement', () => {
 describe('a promotion', () => {
   const reason = 'The first release.';
 
-  // The demo lets the smoke gate pass by itself; here somebody is asked. Promotions of other files may wait for that too.
-  beforeAll(async () => {
-    const body = { smoke: { gate: 'person' }, reason: 'Somebody looks at what is promoted here.' };
-    await done('PUT', '/api/v1/admin/apps/promotion-policy', { as: 'admin', body });
-  });
-
   /** Through lint and smoke: it waits at the smoke run, and goes on when a platform admin has answered. */
   async function passSmoke(version: string): Promise<void> {
     const waiting = await promotionAt(version, 'awaiting_smoke');
