@@ -12,6 +12,7 @@ import { issuerAt } from '../../lib/local/oidc/provider.ts';
 import { findBusybox } from '../../lib/local/system/busybox.ts';
 import { synthesize } from '../../lib/local/template/synthesize.ts';
 import { type PlatformCopy, startCopy } from '../e2e/platform-copy.ts';
+import { until } from '../until.ts';
 
 // One platform without a demo, on which the demo is made: without what it needs, in pieces, again, by another signer.
 
@@ -19,6 +20,8 @@ const root = mkdtempSync(join(tmpdir(), 'gpuaas-seed-'));
 const folder = (name: string): string => join(root, name);
 const send = globalThis.fetch;
 let copy: PlatformCopy;
+/** What the last start said. */
+let said: string[] = [];
 
 beforeAll(async () => {
   const port = await findFreePort();
@@ -48,6 +51,7 @@ function seed({
   dataDir?: string;
   busybox?: string | null;
 }) {
+  said = [];
   const { api_url: apiUrl, oidc_issuer: issuer } = copy.ready;
   const tokenOf = async (email: string) => (await obtainToken({ issuer, email })).access_token;
   return seedDemo({
@@ -56,7 +60,7 @@ function seed({
     tokenOf,
     busybox: busybox ?? undefined,
     hasRegistry: true,
-    say: () => undefined,
+    say: (_, message) => said.push(message),
   });
 }
 
@@ -80,7 +84,7 @@ interface Listed {
   items: {
     artifact_name: string;
     lifecycle_state: string;
-    verification: { signer: { fingerprint: string } };
+    verification: { signer?: { fingerprint: string } };
   }[];
 }
 
@@ -93,19 +97,23 @@ const signerIn = (dataDir: string): string =>
 test('without a busybox the app is described as a draft', async () => {
   const demo = await seed({ busybox: null });
   expect(demo).toMatchObject({ app_slug: 'hello-web', app_version: '1.0.0', app_status: 'draft' });
+  expect(said).toEqual([
+    'hello-web 1.0.0 stays a draft without a statically linked busybox. Install it, and start again.',
+  ]);
   expect(await artifactsOf(demo)).toEqual([]);
 });
 
 test('interrupted again and again, it goes on where it was, and does nothing twice', async () => {
   let demo: Demo | undefined;
-  let interruptions = 0;
-  for (let requests = 15; demo === undefined; requests += 8) {
+  let starts = 0;
+  for (let requests = 15; demo?.app_status !== 'active' && starts < 40; requests += 8) {
     interruptAfter(requests);
     demo = await seed({}).catch(() => undefined);
-    if (demo === undefined) interruptions += 1;
+    starts += 1;
   }
-  expect(interruptions).toBeGreaterThan(2);
-  expect(demo).toMatchObject({ app_status: 'active' });
+  vi.unstubAllGlobals();
+  expect(starts).toBeGreaterThan(2);
+  if (demo?.app_status !== 'active') throw new Error(`The app is not active: ${said.join(' ')}`);
   const artifacts = await artifactsOf(demo);
   const active = { lifecycle_state: 'active', trust_state: 'verified' };
   expect(
@@ -128,7 +136,11 @@ test('a signer who lost the key is replaced, and the app stays trusted', async (
   const dataDir = folder('another-signer');
   const demo = await seed({ dataDir, busybox: null });
   expect(demo).toMatchObject({ app_status: 'active' });
-  const signers = (await artifactsOf(demo)).map(({ verification }) => verification.signer.fingerprint);
-  expect(signers).toEqual([signerIn(dataDir), signerIn(dataDir)]);
+  expect(said).toEqual([]);
+  // A list may show a change a moment late.
+  await until(async () => {
+    const artifacts = await artifactsOf(demo);
+    return artifacts.every(({ verification }) => verification.signer?.fingerprint === signerIn(dataDir));
+  }, 'the new signer');
   expect(signerIn(dataDir)).not.toBe(signerIn(folder('signer')));
 });
