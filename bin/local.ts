@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Demo, seedDemo } from './local/seed-demo.ts';
+import { type Demo, seedDemo, type SeedOptions } from './local/seed-demo.ts';
 import { obtainToken } from './token/obtain-token.ts';
 import { takeDataFolder } from '../lib/local/system/data-folder.ts';
 import { chooseDynamoDb, DYNAMODB_TRAITS } from '../lib/local/engines/dynamodb.ts';
@@ -101,7 +101,10 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     platform.run();
     const watching = watch(platform, options.assembly, assembly, refresh);
     // Somebody else's assembly need not have people, or projects.
-    const demo = options.assembly === undefined ? await seed(platform, dataDir) : undefined;
+    const demo =
+      options.assembly === undefined
+        ? await seed(platform, { dataDir, busybox: parts.busybox, stop })
+        : undefined;
     announce(platform, readyFile, begun, demo);
     await aborted(stop);
     await watching.close();
@@ -148,11 +151,14 @@ async function openPort(wanted: number | undefined): Promise<ClaimedPort> {
   }
 }
 
-function seed(platform: LocalPlatform, dataDir: string): Promise<Demo> {
-  const { api_url: apiUrl, oidc_issuer: issuer } = platform.whereabouts();
+function seed(
+  platform: LocalPlatform,
+  options: Pick<SeedOptions, 'dataDir' | 'busybox' | 'stop'>,
+): Promise<Demo> {
+  const { api_url: apiUrl, oidc_issuer: issuer, registry } = platform.whereabouts();
   const tokenOf = async (email: string): Promise<string> =>
     (await obtainToken({ issuer, email })).access_token;
-  return seedDemo({ apiUrl, dataDir, tokenOf });
+  return seedDemo({ ...options, apiUrl, tokenOf, hasRegistry: registry !== null, say });
 }
 
 /** What the CDK app is told of this machine. */
@@ -199,9 +205,15 @@ function announce(platform: LocalPlatform, readyFile: string, begun: number, dem
       ? 'none: the platform runs without a host, apps can be described but not launched'
       : `DOCKER_HOST=${where.docker_host}`,
   );
-  if (demo) say('catalogue', `${where.api_url}/api/v1/apps/catalog/${demo.app_slug} and two more, as drafts`);
+  if (demo) say('catalogue', `${where.api_url}/api/v1/apps/catalog: ${describeApps(demo)}`);
   say('ready file', readyFile);
   say('try', 'npm run selftest, npm run -s token -- owner@example.com');
+}
+
+function describeApps({ app_slug, app_version, app_status }: Demo): string {
+  return app_status === 'draft'
+    ? `${app_slug} ${app_version} is a draft, like three more apps`
+    : `${app_slug} ${app_version} is ${app_status}, three more apps are drafts`;
 }
 
 function seconds(since: number): string {

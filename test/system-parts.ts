@@ -7,8 +7,7 @@ let dynamodb: { stop(): Promise<void> } | undefined;
 
 export async function setup(): Promise<void> {
   await ensureSystemParts({ say, needsJava: true });
-  // Newer Debian releases keep the docker command apart from the engine.
-  const tools = { skopeo: 'skopeo', busybox: 'busybox-static', docker: 'docker-cli', openssl: 'openssl' };
+  const tools = { skopeo: 'skopeo', openssl: 'openssl' };
   await ensureTools(tools, { say });
   dynamodb = await shareDynamoDb();
 }

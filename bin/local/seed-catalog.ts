@@ -5,17 +5,32 @@ import type { DemoApi } from './demo-api.ts';
 
 const APPS = join(import.meta.dirname, '..', '..', 'starter-pack', 'apps');
 
-/** The one to try first comes first. */
-const SLUGS = ['jupyterlab', 'vllm-openai', 'slurm-reference'] as const;
+export const folderOf = (slug: string): string => join(APPS, slug);
 
-interface People {
+/** Each does what their role is for. */
+export interface People {
   projectId: string;
-  /** Who submits, in the name of the project. */
+  /** Who publishes and submits, in the name of the project. */
   developer: DemoApi;
-  /** Who reviews. */
+  /** Who reviews and promotes. */
   admin: DemoApi;
   /** Who lets the project launch. */
   owner: DemoApi;
+}
+
+export interface Manifest {
+  app: { slug: string };
+  version: { version: string; artifacts: ExpectedArtifact[] };
+}
+
+interface ExpectedArtifact {
+  name: string;
+  digest?: string;
+}
+
+export interface Version {
+  status: string;
+  artifacts: ExpectedArtifact[];
 }
 
 interface Submission {
@@ -25,31 +40,47 @@ interface Submission {
   status: string;
 }
 
+export const readManifest = (slug: string): Manifest =>
+  load(readFileSync(join(folderOf(slug), 'manifest.yaml'), 'utf8')) as Manifest;
+
+export const versionPath = ({ app, version }: Manifest): string =>
+  `/api/v1/apps/catalog/${app.slug}/versions/${version.version}`;
+
 /**
- * The apps of the starter pack, registered the way every app is: a developer submits the manifest, an admin approves
- * it, and whoever administers the project entitles the app. Names the app to try first.
+ * An app of the starter pack, registered the way every app is: a developer submits the manifest, an admin approves it,
+ * and whoever administers the project entitles the app.
  */
-export async function seedCatalog(people: People): Promise<string> {
-  for (const slug of SLUGS) {
-    await register(people, slug);
-    await entitle(people, slug);
-  }
-  return SLUGS[0];
+export async function seedApp(people: People, manifest: Manifest): Promise<void> {
+  await register(people, manifest);
+  await entitle(people, manifest.app.slug);
 }
 
-async function register({ projectId, developer, admin }: People, slug: string): Promise<void> {
-  const manifest = readFileSync(join(APPS, slug, 'manifest.yaml'), 'utf8');
-  const { version } = (load(manifest) as { version: { version: string } }).version;
-  if (await developer.find(`/api/v1/apps/catalog/${slug}/versions/${version}`)) return;
+async function register(people: People, manifest: Manifest): Promise<void> {
+  const { projectId, developer, admin } = people;
   const apps = `/api/v1/projects/${projectId}/apps`;
+  const approve = (id: string) => admin.send('POST', `/api/v1/admin/apps/submissions/${id}/approve`, {});
+  if (await isRegistered(developer, manifest)) return;
   // What was submitted in a start that was interrupted still waits.
   const { items } = await developer.send<{ items: Submission[] }>('GET', `${apps}/submissions`);
   const open = items.find(
-    (each) => each.app_slug === slug && each.app_version === version && each.status === 'submitted',
+    ({ app_slug, app_version, status }) =>
+      app_slug === manifest.app.slug && app_version === manifest.version.version && status === 'submitted',
   );
-  const { id } = open ?? (await developer.send<Submission>('POST', `${apps}/manifests`, manifest));
-  await admin.send('POST', `/api/v1/admin/apps/submissions/${id}/approve`, {});
+  if (open) await approve(open.id);
+  if (open && (await isRegistered(developer, manifest))) return;
+  const { id } = await developer.send<Submission>('POST', `${apps}/manifests`, manifest);
+  await approve(id);
 }
+
+/** A draft that names other digests is submitted again; whatever has left draft stays as it is. */
+async function isRegistered(developer: DemoApi, manifest: Manifest): Promise<boolean> {
+  const known = await developer.find<Version>(versionPath(manifest));
+  if (!known) return false;
+  return known.status !== 'draft' || manifest.version.artifacts.every((wanted) => isNamed(known, wanted));
+}
+
+const isNamed = ({ artifacts }: Version, { name, digest }: ExpectedArtifact): boolean =>
+  digest === undefined || artifacts.some((known) => known.name === name && known.digest === digest);
 
 async function entitle({ projectId, owner }: People, slug: string): Promise<void> {
   const path = `/api/v1/projects/${projectId}/apps/entitlements/${slug}`;

@@ -1,12 +1,16 @@
 import { DemoApi } from './demo-api.ts';
-import { seedCatalog } from './seed-catalog.ts';
-import { type DemoSigning, seedSigning } from './seed-signing.ts';
+import { seedActiveApp } from './seed-active-app.ts';
+import { readManifest, seedApp } from './seed-catalog.ts';
+import { type DemoSigning, openSigner, seedSigning } from './seed-signing.ts';
 
 export interface Demo {
   org_id: string;
   project_id: string;
   /** The app to try first. */
   app_slug: string;
+  app_version: string;
+  /** Active, unless something to make it with was missing, or somebody has taken it out of use. */
+  app_status: string;
   /** With what its artifacts are signed. */
   signing: DemoSigning;
 }
@@ -15,6 +19,12 @@ export interface SeedOptions {
   apiUrl: string;
   dataDir: string;
   tokenOf: (email: string) => Promise<string>;
+  /** What the image of the app is made of; without it, or without a registry to push to, the app stays a draft. */
+  busybox: string | undefined;
+  hasRegistry: boolean;
+  say: (part: string, message: string) => void;
+  /** Ends it at the next request; the next start takes it up from there. */
+  stop?: AbortSignal;
 }
 
 interface Place {
@@ -36,6 +46,9 @@ interface PersonalGrant {
 
 const ADMIN = 'admin@example.com';
 
+/** Described from the start; whoever has their images publishes them. */
+const DRAFTS = ['jupyterlab', 'vllm-openai', 'slurm-reference'];
+
 /** Somebody for every role in the demo project, and one who belongs elsewhere. */
 const PEOPLE: Person[] = [
   { email: 'owner@example.com', role: 'org_admin', everywhere: true },
@@ -47,31 +60,61 @@ const PEOPLE: Person[] = [
 const OUTSIDERS: Person[] = [{ email: 'outsider@example.com', role: 'org_admin', everywhere: true }];
 
 /** Makes the demo through the public API, like anyone would; what is there already is left alone. */
-export async function seedDemo({ apiUrl, dataDir, tokenOf }: SeedOptions): Promise<Demo> {
-  const signedIn = new Map<string, DemoApi>();
-  const apiOf = async (email: string): Promise<DemoApi> => {
-    const api = signedIn.get(email) ?? new DemoApi(apiUrl, await tokenOf(email));
-    signedIn.set(email, api);
-    return api;
+export async function seedDemo(options: SeedOptions): Promise<Demo> {
+  const { apiUrl, tokenOf, stop } = options;
+  const signIns = new Map<string, Promise<DemoApi>>();
+  const apiOf = (email: string): Promise<DemoApi> => {
+    const signIn = signIns.get(email) ?? tokenOf(email).then((token) => new DemoApi(apiUrl, token, stop));
+    signIns.set(email, signIn);
+    return signIn;
   };
-  const api = await apiOf(ADMIN);
-  const org = await place(api, '/api/v1/orgs', 'Example', 'example');
-  const project = await place(api, `/api/v1/orgs/${org.id}/projects`, 'Example', 'example');
-  await invite(api, org, project, PEOPLE, apiOf);
-  const outside = await place(api, '/api/v1/orgs', 'Elsewhere', 'elsewhere');
-  const elsewhere = await place(api, `/api/v1/orgs/${outside.id}/projects`, 'Elsewhere', 'elsewhere');
-  await invite(api, outside, elsewhere, OUTSIDERS, apiOf);
-  const app_slug = await seedCatalog({
+  const admin = await apiOf(ADMIN);
+  const [{ org, project }, signing] = await Promise.all([
+    seedPlace(admin, 'Example', PEOPLE, apiOf),
+    seedSigning(admin, options.dataDir),
+    seedPlace(admin, 'Elsewhere', OUTSIDERS, apiOf),
+  ]);
+  const people = {
     projectId: project.id,
+    admin,
     developer: await apiOf('developer@example.com'),
-    admin: api,
     owner: await apiOf('owner@example.com'),
-  });
-  const signing = await seedSigning(api, dataDir);
-  return { org_id: org.id, project_id: project.id, app_slug, signing };
+  };
+  const [app] = await Promise.all([
+    seedActiveApp({ ...options, ...people, signer: openSigner(signing) }),
+    ...DRAFTS.map((slug) => seedApp(people, readManifest(slug))),
+  ]);
+  return {
+    org_id: org.id,
+    project_id: project.id,
+    app_slug: app.slug,
+    app_version: app.version,
+    app_status: app.status,
+    signing,
+  };
 }
 
-async function place(api: DemoApi, path: string, name: string, slug: string): Promise<Place> {
+/** An organisation with its project and the people in it. */
+async function seedPlace(
+  admin: DemoApi,
+  name: string,
+  people: Person[],
+  apiOf: (email: string) => Promise<DemoApi>,
+): Promise<{ org: Place; project: Place }> {
+  const org = await place(admin, '/api/v1/orgs', name);
+  const project = await place(admin, `/api/v1/orgs/${org.id}/projects`, name);
+  const emails = [...new Set(people.map(({ email }) => email))];
+  await Promise.all(
+    emails.map(async (address) => {
+      const roles = people.filter(({ email }) => email === address);
+      await invite(admin, org, project, roles, await apiOf(address));
+    }),
+  );
+  return { org, project };
+}
+
+async function place(api: DemoApi, path: string, name: string): Promise<Place> {
+  const slug = name.toLowerCase();
   const { items } = await api.send<{ items: Place[] }>('GET', path);
   return items.find((item) => item.slug === slug) ?? api.send<Place>('POST', path, { name, slug });
 }
@@ -80,11 +123,10 @@ async function invite(
   api: DemoApi,
   org: Place,
   project: Place,
-  people: Person[],
-  apiOf: (email: string) => Promise<DemoApi>,
+  roles: Person[],
+  invited: DemoApi,
 ): Promise<void> {
-  for (const { email, role, everywhere } of people) {
-    const invited = await apiOf(email);
+  for (const { email, role, everywhere } of roles) {
     // Not by address: who signs in on another port than last time is somebody else with the same one.
     const { grants } = await invited.send<{ grants: PersonalGrant[] }>('GET', '/api/v1/me');
     const projectId = everywhere ? undefined : project.id;

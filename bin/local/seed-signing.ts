@@ -1,14 +1,21 @@
-import { X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../../lib/local/journal/write-whole.ts';
 import { createDevelopmentChain } from '../../sdk/signing/certificates.ts';
+import { keySigner, type Signer } from '../../sdk/signing/signer.ts';
 import type { DemoApi } from './demo-api.ts';
 
 /** Files of whoever signs in the demo: its key, and its certificate with the root's. */
 export interface DemoSigning {
   key: string;
   chain: string;
+}
+
+/** Whoever signs, ready to sign. */
+export interface DemoSigner extends Signer {
+  /** SHA-256 over their certificate, as the platform names it. */
+  fingerprint: string;
 }
 
 interface TrustPolicy {
@@ -34,6 +41,11 @@ export async function seedSigning(admin: DemoApi, dataDir: string): Promise<Demo
     });
   }
   return files;
+}
+
+export function openSigner({ key, chain }: DemoSigning): DemoSigner {
+  const signer = keySigner({ keyPem: readFileSync(key, 'utf8'), chainPem: readFileSync(chain, 'utf8') });
+  return { ...signer, fingerprint: hash('sha256', signer.chain[0] ?? '') };
 }
 
 const rootFile = (folder: string): string => join(folder, 'root.pem');

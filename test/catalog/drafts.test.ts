@@ -250,11 +250,12 @@ test('whoever joins the publisher sees its drafts at once, where they were refus
   const { project } = publisher;
   const { id, token } = await world.scene.person();
   const params = { app_slug: hidden, version: DRAFT, other_version: DRAFT };
-  const ask = async (route: RouteKey) => (await world.call(route, { params, token })).status;
-  const give = (...grants: object[]) => world.put({ pk: `USER#${id}`, sk: 'USER', id, grants, version: 1 });
+  const ask = async (route: RouteKey) => (await world.world.call(route, { params, token })).status;
+  const give = (...grants: object[]) =>
+    world.world.put({ pk: `USER#${id}`, sk: 'USER', id, grants, version: 1 });
   for (const route of [LIST, ONE, `${ONE}/diff/{other_version}`] as const) {
     await give();
-    world.forgetAuthorization();
+    world.world.forgetAuthorization();
     expect(await ask(route), route).toBe(404);
     await give({ role: 'viewer', org_id: project.org_id, project_id: project.id });
     expect(await ask(route), route).toBe(200);

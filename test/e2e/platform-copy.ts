@@ -27,6 +27,8 @@ export interface ReadyFile {
     org_id: string;
     project_id: string;
     app_slug: string;
+    app_version: string;
+    app_status: string;
     signing: { key: string; chain: string };
   };
 }
@@ -45,6 +47,7 @@ export async function startCopy(options: {
   assembly?: string;
   context?: Record<string, string>;
   root?: string;
+  port?: number;
 }): Promise<PlatformCopy> {
   const root = options.root ?? ROOT;
   const words = [
@@ -54,7 +57,7 @@ export async function startCopy(options: {
     '--data',
     options.dataDir,
     '--port',
-    '0',
+    String(options.port ?? 0),
   ];
   if (options.assembly !== undefined) words.push('--assembly', options.assembly);
   for (const [name, value] of Object.entries(options.context ?? {}))

@@ -1,158 +1,176 @@
-import { execFile } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { expect, inject, test } from 'vitest';
+import { hash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { shellBlocksOf } from '../docs/shell-blocks.ts';
+import { until } from '../until.ts';
+import { call, tokenOf } from './people.ts';
+import { findShownSecrets, plant } from './planted-secrets.ts';
+import { runCommands } from './run-documents.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+// docs/quickstart.md, copied into one shell from top to bottom.
+
 const ready = inject('platform');
-const env = {
-  ...process.env,
-  API_BASE_URL: ready.api_url,
-  PROJECT_ID: ready.demo.project_id,
-  APP_SLUG: ready.demo.app_slug,
-  SA_NAME: 'app-operator',
-  SA_SLUG: 'app-operator',
-  DATA: dirname(ready.aws_credentials_file),
-};
+const { project_id, app_slug, app_version } = ready.demo;
+const PAGE = 'docs/quickstart.md';
+const MARK = '=== ';
 
-/** The commands of the quickstart, as they are written there, in one shell. */
-async function shell(script: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('bash', ['-ceu', script], { cwd: ROOT, env });
-  return stdout;
-}
+type Json = Record<string, unknown>;
 
-const BEGINNING = `
-uuid() { cat /proc/sys/kernel/random/uuid; }
-field() { node -e 'let s="";process.stdin.on("data",d=>s+=d).on("end",()=>console.log(JSON.parse(s)[process.argv[1]]))' "$1"; }
+/** What the commands under each heading printed. */
+const printed = new Map<string, string>();
+let work = '';
+let saToken = '';
 
-# Step 1
-export HUMAN_TOKEN="$(node --disable-warning=ExperimentalWarning bin/token.ts owner@example.com --data "$DATA")"
-`;
-
-const STEPS = `${BEGINNING}
-
-# Step 2
-CREATED="$(curl -s -X POST "$API_BASE_URL/api/v1/projects/$PROJECT_ID/service-accounts" \\
--H "Authorization: Bearer $HUMAN_TOKEN" \\
--H "Content-Type: application/json" \\
--H "X-Request-ID: $(uuid)" \\
--H "X-Idempotency-Key: $(uuid)" \\
--d '{
-"name": "'"$SA_NAME"'",
-"slug": "'"$SA_SLUG"'",
-"description": "Operator for app lifecycle automation"
-}')"
-export SERVICE_ACCOUNT_ID="$(field id <<<"$CREATED")"
-export SERVICE_ACCOUNT_KEY_ID="$(field key_id <<<"$CREATED")"
-export SERVICE_ACCOUNT_PRIVATE_KEY_PEM="$(field private_key_pem <<<"$CREATED")"
-
-# Step 3
-curl -s -X POST "$API_BASE_URL/api/v1/auth/service-account/token" \\
--H "Content-Type: application/json" \\
--H "X-Request-ID: $(uuid)" \\
--d '{
-"service_account_id": "'"$SERVICE_ACCOUNT_ID"'",
-"key_id": "'"$SERVICE_ACCOUNT_KEY_ID"'",
-"private_key_pem": "'"$SERVICE_ACCOUNT_PRIVATE_KEY_PEM"'"
-}'
-`;
-
-test('steps 1 to 3 of the quickstart work with the curl calls as written', async () => {
-  const answer = JSON.parse(await shell(STEPS)) as {
-    access_token: string;
-    token_type: string;
-    expires_in: number;
-  };
-  expect(answer).toMatchObject({ token_type: 'Bearer', expires_in: 900 });
-  const me = await fetch(`${ready.api_url}/api/v1/me`, {
-    headers: { authorization: `Bearer ${answer.access_token}` },
-  });
-  expect(me.status).toBe(200);
-  const project = await fetch(`${ready.api_url}/api/v1/projects/${ready.demo.project_id}`, {
-    headers: { authorization: `Bearer ${answer.access_token}` },
-  });
-  expect(project.status).toBe(200);
-  const audit = await fetch(`${ready.api_url}/api/v1/projects/${ready.demo.project_id}/audit`, {
-    headers: {
-      authorization: `Bearer ${(await shell('node --disable-warning=ExperimentalWarning bin/token.ts owner@example.com --data "$DATA"')).trim()}`,
-    },
-  });
-  const { items } = (await audit.json()) as { items: { action: string }[] };
-  expect(items.map(({ action }) => action)).toContain('identity.service_account.create');
-}, 90_000);
-
-// What each answers is one line, in their order.
-const CATALOGUE_STEPS = `${BEGINNING}
-# Step 4
-curl -s "$API_BASE_URL/api/v1/apps/catalog" \\
--H "Authorization: Bearer $HUMAN_TOKEN" \\
--H "X-Request-ID: $(uuid)"
-echo
-curl -s "$API_BASE_URL/api/v1/apps/catalog/$APP_SLUG/versions" \\
--H "Authorization: Bearer $HUMAN_TOKEN" \\
--H "X-Request-ID: $(uuid)"
-echo
-
-# Step 4a
-curl -s "$API_BASE_URL/api/v1/apps/registry" \\
--H "Authorization: Bearer $HUMAN_TOKEN" \\
--H "X-Request-ID: $(uuid)"
-echo
-
-# Step 5
-curl -s -X PUT "$API_BASE_URL/api/v1/projects/$PROJECT_ID/apps/entitlements/$APP_SLUG" \\
--H "Authorization: Bearer $HUMAN_TOKEN" \\
--H "Content-Type: application/json" \\
--H "X-Request-ID: $(uuid)" \\
--d '{
-"enabled": true,
-"policy_overrides": {
-"allowed_operating_modes": ["tenant_dedicated"],
-"allowed_control_plane_scopes": ["project"]
-}
-}'
-echo
-
-# After entitlement is enabled, the app should appear in the catalog for that active project.
-curl -s "$API_BASE_URL/api/v1/projects/$PROJECT_ID/apps/catalog" \\
--H "Authorization: Bearer $HUMAN_TOKEN"
-`;
-
-interface Listed {
-  items: { slug: string; version: string; status: string; entitled: boolean; runtime_backend: string }[];
-}
-
-test('steps 4, 4a and 5 of the quickstart work with the curl calls as written', async () => {
-  const lines = (await shell(CATALOGUE_STEPS)).trim().split('\n');
-  const [apps, versions, registry, entitlement, launchable] = lines.map(
-    (line) => JSON.parse(line) as unknown,
+beforeAll(async () => {
+  const script = shellBlocksOf(PAGE).map(
+    ({ heading, commands }) => `echo; echo '${MARK}${heading}'\n${commands}`,
   );
+  const output = await runCommands([...script, `echo; echo '${MARK}end'; echo "$WORK"`].join('\n'));
+  for (const part of output.split(`\n${MARK}`).slice(1)) {
+    const [heading = '', ...lines] = part.split('\n');
+    const step = heading.split(':')[0] ?? '';
+    printed.set(step, `${printed.get(step) ?? ''}${lines.join('\n')}\n`);
+  }
+  work = printed.get('end')?.trim() ?? '';
+  saToken = String(kept('token.json')['access_token']);
+}, 180_000);
 
-  const seeded = ['jupyterlab', 'slurm-reference', 'vllm-openai'];
-  expect((apps as Listed).items.map(({ slug }) => slug)).toEqual(expect.arrayContaining(seeded));
-  expect((versions as Listed).items).toMatchObject([{ app_slug: ready.demo.app_slug, status: 'draft' }]);
-  expect(registry).toMatchObject({
-    registry_host: ready.registry,
-    namespace_ownership: 'project',
-    digest_only: true,
-    private_repositories: true,
-  });
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** The answers that a step printed, in their order. */
+const answersOf = (step: string): Json[] =>
+  (printed.get(step) ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Json);
+
+const kept = (name: string): Json => JSON.parse(readFileSync(join(work, name), 'utf8')) as Json;
+
+test('the steps of the original are there, in its order', () => {
+  const steps = [...printed.keys()].filter((heading) => heading.startsWith('Step'));
+  expect(steps).toEqual(['Step 1', 'Step 2', 'Step 3', 'Step 4', 'Step 4a', 'Step 5', 'Step 6a', 'Step 6b']);
+});
+
+test('steps 1 to 3: a person creates a service account, and its token works in the project', async () => {
+  expect(answersOf('Step 3')).toMatchObject([{ token_type: 'Bearer', expires_in: 900 }]);
+  const read = await call('GET', `/api/v1/projects/${project_id}`, { token: saToken });
+  expect(read.status).toBe(200);
+  const path = `/api/v1/projects/${project_id}/audit?action=identity.service_account.create`;
+  const { items } = (await call<{ items: { subject: string }[] }>('GET', path, { as: 'owner' })).body;
+  expect(items.map(({ subject }) => subject)).toContain(
+    `service_account:${String(kept('service-account.json')['id'])}`,
+  );
+});
+
+test('steps 4 and 4a: the catalogue has an active version, the registry says how it is used', () => {
+  const [apps, versions] = answersOf('Step 4') as { items: Json[] }[];
+  const slugs = apps?.items.map(({ slug }) => slug);
+  expect(slugs).toEqual(
+    expect.arrayContaining(['hello-web', 'jupyterlab', 'slurm-reference', 'vllm-openai']),
+  );
+  expect(versions?.items).toMatchObject([{ app_slug, version: app_version, status: 'active' }]);
+  expect(answersOf('Step 4a')).toMatchObject([
+    {
+      registry_host: ready.registry,
+      namespace_ownership: 'project',
+      digest_only: true,
+      private_repositories: true,
+    },
+  ]);
+});
+
+test('step 5: the project is entitled, and may launch', () => {
   const asked = { allowed_operating_modes: ['tenant_dedicated'], allowed_control_plane_scopes: ['project'] };
+  const [entitlement, launchable] = answersOf('Step 5');
   expect(entitlement).toMatchObject({
-    app_slug: ready.demo.app_slug,
+    app_slug,
     enabled: true,
     policy_overrides: asked,
     effective: { enabled: true, ...asked },
     source: 'project',
   });
-  const shown = (launchable as Listed).items.find(({ slug }) => slug === ready.demo.app_slug);
-  // It has no image yet; the entitlement does not stand in the way.
-  expect(shown).toMatchObject({
+  const items = launchable?.['items'] as Json[];
+  expect(items.find(({ slug }) => slug === app_slug)).toMatchObject({
     entitled: true,
-    launchable: false,
-    reasons: [{ code: 'version.none_active' }],
+    launchable: true,
+    launch_version: app_version,
+    reasons: [],
   });
-}, 90_000);
+});
+
+describe('steps 6a and 6b', () => {
+  test('6a: an image is pushed, signed, registered and verified', async () => {
+    const intent = kept('image-intent.json');
+    plant('a wrapping token', String(intent['wrapping_token']));
+    plant('the password of a registry', String(kept('credential.json')['password']));
+    expect(intent).toMatchObject({
+      repository: `gpuaas/apps/example/${app_slug}`,
+      registry_host: ready.registry,
+      signature_required: true,
+      signature_scheme: 'notation-jws',
+      signing_key_id: expect.any(String) as string,
+      provenance_required: false,
+    });
+    const [, registered, verified] = answersOf('Step 6a');
+    expect(registered).toMatchObject({
+      artifact_kind: 'oci',
+      artifact_name: 'runtime',
+      tag: 'dev-latest',
+      lifecycle_state: 'draft',
+      trust_state: 'unverified',
+      platforms: [{ user: '1000' }],
+    });
+    expect(registered).not.toHaveProperty('variant');
+    expect(verified).toMatchObject({ id: registered?.['id'], trust_state: 'verified' });
+    await stage(String(registered?.['id']));
+  });
+
+  test('6b: a file is uploaded, signed, registered and verified', async () => {
+    const intent = kept('file-intent.json');
+    for (const name of ['upload_path', 'signature_upload_path', 'provenance_upload_path'])
+      plant(name, new URL(String(intent[name])).searchParams.get('X-Amz-Signature') ?? '');
+    const [, registered, verified] = answersOf('Step 6b');
+    expect(registered).toMatchObject({
+      artifact_kind: 'blob',
+      artifact_name: 'weights',
+      size_bytes: 100_000,
+      object: { version_id: expect.any(String) as string },
+      source_uri: intent['source_uri'],
+      lifecycle_state: 'draft',
+    });
+    expect(verified).toMatchObject({ id: registered?.['id'], trust_state: 'verified' });
+    await stage(String(registered?.['id']));
+
+    // What is written there later is another version of the object, and nobody's artifact.
+    await fetch(String(intent['upload_path']), { method: 'PUT', body: 'other weights' });
+    const path = `/api/v1/projects/${project_id}/app-artifacts`;
+    const again = await call('POST', `${path}/${String(registered?.['id'])}/verify`, { token: saToken });
+    expect(again.body).toMatchObject({ digest: registered?.['digest'], trust_state: 'verified' });
+    const other = { app_slug, app_version, artifact_name: 'weights', artifact_kind: 'blob' };
+    const digest = `sha256:${hash('sha256', 'never uploaded')}`;
+    const late = await call('POST', path, { token: saToken, body: { ...other, digest } });
+    expect(late).toMatchObject({ status: 422, body: { code: 'artifact.mismatched' } });
+  });
+
+  test('what was handed out to publish with can be read nowhere', async () => {
+    expect(await findShownSecrets()).toEqual([]);
+  });
+
+  /** Taking it further is the platform's decision, not the publisher's. */
+  async function stage(id: string): Promise<void> {
+    const path = `/api/v1/projects/${project_id}/app-artifacts/${id}`;
+    const body = { target: 'staged', reason: 'It is signed by our own release.' };
+    expect((await call('POST', `${path}/promote`, { token: saToken, body })).status).toBe(403);
+    const promoted = await call('POST', `${path}/promote`, { token: await tokenOf('admin'), body });
+    expect(promoted.status, promoted.text).toBe(202);
+    const staged = await until(async () => {
+      const { body: artifact } = await call('GET', path, { token: saToken });
+      return artifact['lifecycle_state'] !== 'draft' && artifact;
+    }, 'the artifact to be staged');
+    expect(staged).toMatchObject({ lifecycle_state: 'staged', trust_state: 'verified' });
+  }
+});
 
 test('the schema of manifests is served to whoever asks', async () => {
   const answer = await fetch(`${ready.api_url}/api/v1/schemas/app-manifest/v1`);

@@ -39,9 +39,9 @@ describe.each(files.map((file) => [basename(dirname(file)), file]))('the manifes
   });
 });
 
-test('three apps are there from the start', () => {
+test('four apps are there from the start', () => {
   const slugs = files.map((file) => basename(dirname(file))).sort();
-  expect(slugs).toEqual(['jupyterlab', 'slurm-reference', 'vllm-openai']);
+  expect(slugs).toEqual(['hello-web', 'jupyterlab', 'slurm-reference', 'vllm-openai']);
 });
 
 describe('the packages of JupyterLab', () => {

@@ -414,4 +414,18 @@ export const local: Mutant[] = [
     to: "if (!('unavailable' in maker)) return startDynamoDb(options);",
     noticedBy: ['test/faults/doors.test.ts'],
   },
+  {
+    what: 'a busybox that needs a linker goes into the image of the demo app, which then cannot start',
+    file: 'lib/local/system/busybox.ts',
+    from: 'return !types.includes(PROGRAM_INTERPRETER);',
+    to: 'return types.length > 0;',
+    noticedBy: ['test/bin/web-image.test.ts'],
+  },
+  {
+    what: 'the demo app stays signed by a signer whose key was lost, and is no longer trusted',
+    file: 'bin/local/seed-artifacts.ts',
+    from: "trust_state === 'verified' && verification?.signer?.fingerprint === publication.signer.fingerprint",
+    to: "trust_state === 'verified' || verification?.signer?.fingerprint === publication.signer.fingerprint",
+    noticedBy: ['test/faults/seed-demo.test.ts'],
+  },
 ];

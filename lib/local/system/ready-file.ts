@@ -22,6 +22,8 @@ export interface ReadyFile {
     org_id: string;
     project_id: string;
     app_slug: string;
+    app_version: string;
+    app_status: string;
     signing: { key: string; chain: string };
   };
 }

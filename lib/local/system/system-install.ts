@@ -48,9 +48,12 @@ apt() {
 echo 'reading the package lists'
 apt update || echo 'the package lists could not be read; trying with those at hand'
 for package in ${packages.join(' ')}; do
-  # Some releases have another Java and not this one.
-  if [ "$package" = openjdk-17-jre-headless ] && ! apt-cache show "$package" > /dev/null 2>&1; then
-    package=default-jre-headless
+  # Some releases have another Java and not this one, or the docker command in the package of the engine.
+  if ! apt-cache show "$package" > /dev/null 2>&1; then
+    case "$package" in
+      openjdk-17-jre-headless) package=default-jre-headless ;;
+      docker-cli) package=docker.io ;;
+    esac
   fi
   echo "installing $package"
   apt install -y --no-install-recommends --no-remove "$package" || echo "$package could not be installed"

@@ -8,12 +8,15 @@ import { findDockerd } from '../engines/docker.ts';
 import { findJava } from '../engines/dynamodb-local.ts';
 import { findCommand } from '../engines/machine.ts';
 import { findRegistry } from '../registry/registry.ts';
+import { findBusybox } from './busybox.ts';
 import { installScript } from './system-install.ts';
 
 export interface SystemParts {
   java: string | undefined;
   registry: string | undefined;
   dockerd: string | undefined;
+  /** One that needs no other file. */
+  busybox: string | undefined;
 }
 
 /** What a look around this machine found. */
@@ -22,11 +25,14 @@ export interface Findings {
   registry: string | undefined;
   dockerd: string | undefined;
   ip: string | undefined;
+  /** The command, which some releases keep apart from the engine. */
+  docker: string | undefined;
+  busybox: string | undefined;
   packages: 'apt' | 'dnf' | 'brew' | undefined;
   privilege: 'root' | 'sudo' | 'none';
 }
 
-type Part = 'java' | 'registry' | 'dockerd' | 'ip';
+type Part = 'java' | 'registry' | 'dockerd' | 'ip' | 'docker' | 'busybox';
 
 interface InstallOptions {
   say: (part: string, message: string) => void;
@@ -49,14 +55,14 @@ export async function ensureSystemParts(
     await install(packages, found.privilege, options);
     found = await lookAround(needsJava);
   }
-  const { java, registry, dockerd } = found;
+  const { java, registry, dockerd, busybox } = found;
   const command = commandToRun(found);
   if (java !== 'unneeded' && 'unusable' in java)
     throw new Error(`${java.unusable} DynamoDB Local can't run without it. ${command ?? ''}`.trimEnd());
   const lacking = lackingParts(found).filter((part) => part !== 'java');
   for (const part of lacking) say('system', `${NAMES[part]} is missing: ${CONSEQUENCES[part]}.`);
   if (command !== undefined) say('system', command);
-  return { java: java === 'unneeded' ? undefined : java.path, registry, dockerd };
+  return { java: java === 'unneeded' ? undefined : java.path, registry, dockerd, busybox };
 }
 
 /** Programs that only the tests use, by command and Debian package. Without one of them the tests can't run. */
@@ -74,12 +80,11 @@ export async function ensureTools(tools: Record<string, string>, options: Instal
 }
 
 export function lackingParts(found: Findings): Part[] {
-  const parts: Part[] = [];
-  if (found.java !== 'unneeded' && 'unusable' in found.java) parts.push('java');
-  if (found.registry === undefined) parts.push('registry');
-  if (found.dockerd === undefined) parts.push('dockerd');
-  if (found.ip === undefined) parts.push('ip');
-  return parts;
+  const lacksJava = found.java !== 'unneeded' && 'unusable' in found.java;
+  const others = (['registry', 'dockerd', 'ip', 'docker', 'busybox'] as const).filter(
+    (part) => found[part] === undefined,
+  );
+  return [...(lacksJava ? (['java'] as const) : []), ...others];
 }
 
 /** What the command installs by itself: never after a question, never where it lacks the right. */
@@ -104,24 +109,44 @@ const NAMES: Record<Part, string> = {
   registry: 'the OCI registry (docker-registry)',
   dockerd: 'the container engine (dockerd)',
   ip: 'the ip command (iproute2)',
+  docker: 'the docker command',
+  busybox: 'a statically linked busybox (busybox-static)',
 };
 
 const CONSEQUENCES: Record<Exclude<Part, 'java'>, string> = {
   registry: 'the platform starts, but images can be neither pushed nor pulled',
   dockerd: 'the platform starts, but without a host, so nothing can be launched',
   ip: 'the platform starts, but without a host, so nothing can be launched',
+  docker: 'the platform starts, but images cannot be built and pushed as the guides do it',
+  busybox: 'the platform starts, but the demo app has no image and stays a draft',
 };
 
 const PACKAGES = {
-  apt: { java: 'openjdk-17-jre-headless', registry: 'docker-registry', dockerd: 'docker.io', ip: 'iproute2' },
+  apt: {
+    java: 'openjdk-17-jre-headless',
+    registry: 'docker-registry',
+    dockerd: 'docker.io',
+    ip: 'iproute2',
+    docker: 'docker-cli',
+    busybox: 'busybox-static',
+  },
   dnf: {
     java: 'java-latest-openjdk-headless',
     registry: 'docker-distribution',
     dockerd: 'moby-engine',
     ip: 'iproute',
+    docker: 'docker-cli',
+    busybox: 'busybox',
   },
   // The container engine needs Linux.
-  brew: { java: 'openjdk@17', registry: undefined, dockerd: undefined, ip: undefined },
+  brew: {
+    java: 'openjdk@17',
+    registry: undefined,
+    dockerd: undefined,
+    ip: undefined,
+    docker: undefined,
+    busybox: undefined,
+  },
 };
 
 const INSTALLERS = {
@@ -136,6 +161,8 @@ async function lookAround(needsJava: boolean): Promise<Findings> {
     registry: findRegistry(),
     dockerd: findDockerd(),
     ip: findCommand('ip'),
+    docker: findCommand('docker'),
+    busybox: findBusybox(),
     packages: packageSource(),
     privilege: await privilege(),
   };

@@ -28,6 +28,8 @@ const complete: Findings = {
   registry: '/usr/bin/docker-registry',
   dockerd: '/usr/sbin/dockerd',
   ip: '/usr/sbin/ip',
+  docker: '/usr/bin/docker',
+  busybox: '/bin/busybox',
   packages: 'apt',
   privilege: 'root',
 };
@@ -37,10 +39,19 @@ const bare: Findings = {
   registry: undefined,
   dockerd: undefined,
   ip: undefined,
+  docker: undefined,
+  busybox: undefined,
 };
 
 describe('what to do about missing parts', () => {
-  const all = ['openjdk-17-jre-headless', 'docker-registry', 'docker.io', 'iproute2'];
+  const all = [
+    'openjdk-17-jre-headless',
+    'docker-registry',
+    'docker.io',
+    'iproute2',
+    'docker-cli',
+    'busybox-static',
+  ];
   const apt = 'Install it with: sudo apt-get update && sudo apt-get install -y --no-install-recommends';
   test.each<[string, Findings, string[], string | undefined]>([
     ['nothing when nothing is missing', complete, [], undefined],
@@ -98,7 +109,8 @@ test('this machine has every part, and hears nothing about it', async () => {
   const said: string[] = [];
   const parts = await ensureSystemParts({ say: (_, message) => said.push(message), needsJava: true });
   expect(said).toEqual([]);
-  for (const path of [parts.java, parts.registry, parts.dockerd]) expect(existsSync(path ?? '')).toBe(true);
+  for (const path of [parts.java, parts.registry, parts.dockerd, parts.busybox])
+    expect(existsSync(path ?? '')).toBe(true);
 });
 
 describe('tools of the tests', () => {
