@@ -49,11 +49,13 @@ const ADMIN = 'admin@example.com';
 /** Described from the start; whoever has their images publishes them. */
 const DRAFTS = ['jupyterlab', 'vllm-openai', 'slurm-reference'];
 
-/** Somebody for every role in the demo project, and one who belongs elsewhere. */
-const PEOPLE: Person[] = [
+/** Whoever makes the apps; then somebody for every other role in the demo project, and one who belongs elsewhere. */
+const MAKERS: Person[] = [
   { email: 'owner@example.com', role: 'org_admin', everywhere: true },
   { email: 'owner@example.com', role: 'project_admin' },
   { email: 'developer@example.com', role: 'app_developer' },
+];
+const OTHERS: Person[] = [
   { email: 'operator@example.com', role: 'app_operator' },
   { email: 'viewer@example.com', role: 'viewer' },
 ];
@@ -70,9 +72,8 @@ export async function seedDemo(options: SeedOptions): Promise<Demo> {
   };
   const admin = await apiOf(ADMIN);
   const [{ org, project }, signing] = await Promise.all([
-    seedPlace(admin, 'Example', PEOPLE, apiOf),
+    seedPlace(admin, 'Example', MAKERS, apiOf),
     seedSigning(admin, options.dataDir),
-    seedPlace(admin, 'Elsewhere', OUTSIDERS, apiOf),
   ]);
   const people = {
     projectId: project.id,
@@ -80,9 +81,15 @@ export async function seedDemo(options: SeedOptions): Promise<Demo> {
     developer: await apiOf('developer@example.com'),
     owner: await apiOf('owner@example.com'),
   };
+  // The rest is made one after the other meanwhile: each function that is asked twice at once has to start twice.
+  const seedRest = async (): Promise<void> => {
+    await seedPlace(admin, 'Example', OTHERS, apiOf);
+    await seedPlace(admin, 'Elsewhere', OUTSIDERS, apiOf);
+    for (const slug of DRAFTS) await seedApp(people, readManifest(slug));
+  };
   const [app] = await Promise.all([
     seedActiveApp({ ...options, ...people, signer: openSigner(signing) }),
-    ...DRAFTS.map((slug) => seedApp(people, readManifest(slug))),
+    seedRest(),
   ]);
   return {
     org_id: org.id,
