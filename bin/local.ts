@@ -95,16 +95,14 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
   });
   try {
     say('engines', `ready after ${seconds(begun)} s`);
+    // Somebody else's assembly need not have people, or projects.
+    const tokenOf = options.assembly === undefined ? signInEverybody(platform) : undefined;
     await synthesis;
     stop.throwIfAborted();
     say('template', `${await platform.apply(assembly)} resources provisioned after ${seconds(begun)} s`);
     platform.run();
     const watching = watch(platform, options.assembly, assembly, refresh);
-    // Somebody else's assembly need not have people, or projects.
-    const demo =
-      options.assembly === undefined
-        ? await seed(platform, { dataDir, busybox: parts.busybox, stop })
-        : undefined;
+    const demo = tokenOf && (await seed(platform, { dataDir, tokenOf, busybox: parts.busybox, stop }));
     announce(platform, readyFile, begun, demo);
     await aborted(stop);
     await watching.close();
@@ -151,14 +149,23 @@ async function openPort(wanted: number | undefined): Promise<ClaimedPort> {
   }
 }
 
+/** Begins at once: there is time while the template is being made. */
+function signInEverybody(platform: LocalPlatform): SeedOptions['tokenOf'] {
+  const { oidc_issuer: issuer } = platform.whereabouts();
+  const signIn = async (email: string): Promise<string> =>
+    (await obtainToken({ issuer, email })).access_token;
+  const tokens = new Map(PEOPLE.map(({ email }) => [email, signIn(email)]));
+  // Looked at only when the demo is made; until then a failure must not count as unhandled.
+  for (const token of tokens.values()) token.catch(() => undefined);
+  return (email) => tokens.get(email) ?? signIn(email);
+}
+
 function seed(
   platform: LocalPlatform,
-  options: Pick<SeedOptions, 'dataDir' | 'busybox' | 'stop'>,
+  options: Pick<SeedOptions, 'dataDir' | 'tokenOf' | 'busybox' | 'stop'>,
 ): Promise<Demo> {
-  const { api_url: apiUrl, oidc_issuer: issuer, registry } = platform.whereabouts();
-  const tokenOf = async (email: string): Promise<string> =>
-    (await obtainToken({ issuer, email })).access_token;
-  return seedDemo({ ...options, apiUrl, tokenOf, hasRegistry: registry !== null, say });
+  const { api_url: apiUrl, registry } = platform.whereabouts();
+  return seedDemo({ ...options, apiUrl, hasRegistry: registry !== null, say });
 }
 
 /** What the CDK app is told of this machine. */

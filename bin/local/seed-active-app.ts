@@ -30,7 +30,7 @@ const SLUG = 'hello-web';
 const POLICY = '/api/v1/admin/apps/promotion-policy';
 const REASON = 'The demo has an app that can be launched.';
 const ENDED_SECONDS_MAX = 60;
-const POLL_MS = 50;
+const POLL_MS = 100;
 
 export interface ActiveAppOptions extends People {
   signer: DemoSigner;
