@@ -61,6 +61,7 @@ async function breakRequests(): Promise<void> {
   const { announce } = await import('../publishing/recipes-publish.ts');
   const { handler: openConnection } = await import('../../functions/events/open-connection.ts');
   const { handler: catalog } = await import('../../functions/catalog/api.ts');
+  const { handler: unrouted } = await import('../../functions/unrouted/api.ts');
   const world = await openWorld();
   try {
     const scene = openScene(world);
@@ -85,6 +86,9 @@ async function breakRequests(): Promise<void> {
     };
     world.forgetAuthorization();
     await catalog(late as unknown as APIGatewayProxyEventV2, { getRemainingTimeInMillis: () => 0 });
+
+    // Without a table it can only fail by itself, as of an event that it cannot read.
+    await unrouted({ headers: {} } as unknown as APIGatewayProxyEventV2);
 
     // The table is gone, and with it every domain; one has no table, but lacks its document.
     process.env['CONTROL_TABLE'] = 'gone';
@@ -165,7 +169,7 @@ describe('an outage', () => {
   test('of any domain is watched, and so is every other metric but those of ordinary requests', () => {
     const unwatched = written.map(({ metric }) => metric).filter((metric) => !watched.includes(metric));
     const ordinary = new Set(
-      Object.keys(tables).flatMap((domain) =>
+      [...Object.keys(tables), 'unrouted'].flatMap((domain) =>
         ['duration_ms', 'refused'].map((name) => nameOf('Gpuaas', name, [['domain', domain]])),
       ),
     );

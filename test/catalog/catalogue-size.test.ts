@@ -116,15 +116,15 @@ async function warmUp(): Promise<void> {
 
 const ENTITLEMENTS = '/apps/entitlements';
 const reads: [RouteKey, Record<string, string>, string, number?][] = [
-  ['GET /api/v1/apps/catalog', {}, 'GetItemCommand', 50],
+  ['GET /api/v1/apps/catalog', {}, 'BatchGetItemCommand', 50],
   [
     'GET /api/v1/apps/catalog',
     { search: 'AN APP', category: 'category-1' },
-    'GetItemCommand',
+    'BatchGetItemCommand',
     Math.min(APPS / 5, 50),
   ],
-  ['GET /api/v1/apps/catalog', { search: 'nothing has this' }, 'GetItemCommand', 0],
-  ['GET /api/v1/apps/catalog/{app_slug}', {}, 'GetItemCommand'],
+  ['GET /api/v1/apps/catalog', { search: 'nothing has this' }, 'BatchGetItemCommand', 0],
+  ['GET /api/v1/apps/catalog/{app_slug}', {}, 'BatchGetItemCommand'],
   ['GET /api/v1/projects/{project_id}/apps/catalog', {}, 'BatchGetItemCommand', 50],
   ['GET /api/v1/projects/{project_id}/apps/catalog', { launchable: 'true' }, 'BatchGetItemCommand', 50],
   ['GET /api/v1/projects/{project_id}/apps/catalog', { backend: 'slurm' }, 'BatchGetItemCommand', 0],
@@ -166,7 +166,7 @@ describe(`with ${APPS * VERSIONS_EACH} versions of ${APPS} apps`, () => {
     world.forgetAuthorization();
     await ask('GET /api/v1/apps/catalog');
     const [facts, head, ...queries] = sent;
-    expect([facts, head]).toEqual(['BatchGetItemCommand', 'GetItemCommand']);
+    expect([facts, head]).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']);
     // A page of a query is a megabyte: at this size one or two.
     expect(new Set(queries)).toEqual(new Set(['QueryCommand']));
     expect(queries.length).toBeLessThanOrEqual(2);
