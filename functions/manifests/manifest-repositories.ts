@@ -70,7 +70,14 @@ function faultsOf({ repository, pointer, names }: Place, { app }: Manifest): Inp
     const detail = 'Expected a repository of the platform’s registry; this one is in another registry.';
     return [{ pointer, detail, hint: PUBLISH }];
   }
-  if (repository.startsWith(`${NAMESPACE}/`)) return [];
+  if (repository.startsWith(`${NAMESPACE}/`)) {
+    const [slug, ...deeper] = repository
+      .slice(NAMESPACE.length + 1)
+      .split('/')
+      .slice(1);
+    const detail = `Expected ${NAMESPACE}/, the slug of a project, and the slug of this app.`;
+    return faultIf(slug !== app.slug || deeper.length > 0, pointer, detail, PUBLISH);
+  }
   if (!repository.startsWith(SHORT)) {
     const detail = `Expected a repository below ${NAMESPACE}/, or apps/ and the slug of the app.`;
     return [{ pointer, detail, hint: PUBLISH }];

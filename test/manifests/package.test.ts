@@ -30,7 +30,7 @@ afterAll(() => world.close());
 /** An app with a version for each of these, as a list. */
 function packageOf(versions: Body[], app: Body = {}): Body {
   const { app: same } = sampleManifest(app);
-  return { app: same, versions: versions.map((version) => sampleManifest({}, version).version) };
+  return { app: same, versions: versions.map((version) => sampleManifest(same, version).version) };
 }
 
 const numbered = (...numbers: string[]): Body[] => numbers.map((version) => ({ version }));
@@ -84,10 +84,11 @@ describe('a manifest with several versions', () => {
   });
 
   test('may have as many versions as one request takes, large ones, with drafts to replace', async () => {
+    const slug = newId().padEnd(40, 'x');
     const artifacts = Array.from({ length: 50 }, (_, index) => ({
       name: `artifact-${index}`.padEnd(40, 'x'),
       variant: 'v'.repeat(40),
-      repository: `gpuaas/apps/sample/${'r'.repeat(40)}`,
+      repository: `gpuaas/apps/sample/${slug}`,
       digest: DIGEST,
     }));
     const versions = Array.from({ length: PACKAGE_VERSIONS_MAX }, (_, index) => ({
@@ -95,7 +96,7 @@ describe('a manifest with several versions', () => {
       release_notes: 'n'.repeat(10_000),
       artifacts: [{ name: 'runtime' }, ...artifacts.slice(1)],
     }));
-    const body = packageOf(versions);
+    const body = packageOf(versions, { slug });
     for (const revision of [1, 2]) {
       const { status, text } = await register(body);
       expect(status, text).toBe(201);
@@ -155,8 +156,7 @@ describe('a manifest with several versions', () => {
     expect(await world.app(String(body['app'].slug))).toBeUndefined();
   });
 
-  const { app } = sampleManifest();
-  const { version } = sampleManifest();
+  const { app, version } = sampleManifest();
   test.each<[string, Body, string[]]>([
     ['no version', { app, versions: [] }, ['/versions']],
     ['too many', { app, versions: Array.from({ length: 11 }, () => version) }, ['/versions']],
@@ -237,13 +237,17 @@ describe('a manifest with several versions', () => {
   });
 
   test('has one backend', async () => {
-    const { runtime_backend: _backend, ...app } = sampleManifest().app as Body;
-    const { artifacts } = sampleManifest().version;
+    const { app: whole, version } = sampleManifest();
+    const { runtime_backend: _backend, ...app } = whole as Body;
     const body = {
       app,
       versions: [
-        sampleManifest().version,
-        { version: '2.0.0', artifacts, runtime_profile: { kind: 'docker_compose', artifact: 'runtime' } },
+        version,
+        {
+          version: '2.0.0',
+          artifacts: version['artifacts'],
+          runtime_profile: { kind: 'docker_compose', artifact: 'runtime' },
+        },
       ],
     };
     expect((await register(body)).body['code']).toBe('app.backend_fixed');

@@ -109,7 +109,7 @@ describe('registering a manifest', () => {
     const yaml = [
       'version:',
       '  artifacts:',
-      '    - repository: gpuaas/apps/sample/runtime',
+      `    - repository: gpuaas/apps/sample/${slugOf(sent)}`,
       `      digest: ${DIGEST}`,
       '      artifact_kind: oci',
       '      name: runtime',

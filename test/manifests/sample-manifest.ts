@@ -24,9 +24,11 @@ export function sampleManifest(
   app: Record<string, unknown> = {},
   version: Record<string, unknown> = {},
 ): Sample {
+  const { slug = `app-${newId()}`.slice(0, 40) } = app;
+  const repository = `gpuaas/apps/sample/${String(slug)}`;
   return {
     app: {
-      slug: `app-${newId()}`.slice(0, 40),
+      slug,
       display_name: 'A sample',
       description: 'What it does.',
       category: 'development',
@@ -38,9 +40,7 @@ export function sampleManifest(
     version: {
       version: '1.0.0',
       release_notes: 'The first one.',
-      artifacts: [
-        { name: 'runtime', artifact_kind: 'oci', repository: 'gpuaas/apps/sample/runtime', digest: DIGEST },
-      ],
+      artifacts: [{ name: 'runtime', artifact_kind: 'oci', repository, digest: DIGEST }],
       runtime_profile: { kind: app['runtime_backend'] ?? 'launchable_oci', artifact: 'runtime' },
       ...version,
     },
