@@ -18,9 +18,13 @@ export class DemoApi {
     this.#stop = stop;
   }
 
-  /** An object is sent as JSON, text as YAML. */
-  async send<T>(method: string, path: string, body?: object | string): Promise<T> {
-    const key = randomUUID();
+  /** An object is sent as JSON, text as YAML. With a key of its own it is the same request at every start. */
+  async send<T>(
+    method: string,
+    path: string,
+    body?: object | string,
+    key: string = randomUUID(),
+  ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.#ask(method, path, body, key);
       if (response.ok) return (await response.json()) as T;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -68,7 +69,9 @@ async function register(people: People, manifest: Manifest): Promise<void> {
   );
   if (open) await approve(open.id);
   if (open && (await isRegistered(developer, manifest))) return;
-  const { id } = await developer.send<Submission>('POST', `${apps}/manifests`, manifest);
+  // One that was just submitted may not be listed yet. Submitted again under the same key, it is the same one.
+  const key = hash('sha256', JSON.stringify(manifest));
+  const { id } = await developer.send<Submission>('POST', `${apps}/manifests`, manifest, key);
   await approve(id);
 }
 

@@ -213,7 +213,11 @@ describe('a promotion', () => {
       error: { code: 'artifact.revoked', detail: 'The artifact was revoked: It phones home.' },
     });
     const { states } = await world.execution(operationId);
-    expect(states.slice(-3)).toEqual(['ActivateSubject', 'WeighCanary', 'PromotionOver']);
+    // The baking may be over before the event has ended the promotion: then activating it is refused.
+    expect([
+      ['ActivateSubject', 'WeighCanary', 'PromotionOver'],
+      ['ActivateSubject', 'FailPromotion', 'PromotionFailed'],
+    ]).toContainEqual(states.slice(-3));
     expect((await world.find(artifact)).artifact).toMatchObject({
       lifecycle_state: 'canary',
       trust_state: 'revoked',

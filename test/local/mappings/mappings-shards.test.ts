@@ -96,7 +96,7 @@ test('with a parallelization factor an item waits for its own records and for no
   await world.put('parallel', 'a', { note: { S: 'poison' } });
   await world.put('parallel', 'a', { note: { S: 'second' } });
   for (const id of ['b', 'c', 'd']) await world.put('parallel', id);
-  await until(() => ['b', 'c', 'd'].every((id) => delivered(target).includes(id)));
+  await until(() => ['a', 'b', 'c', 'd'].every((id) => delivered(target).includes(id)));
   const notes = () =>
     target
       .invocations<StreamEvent>()
