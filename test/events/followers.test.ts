@@ -205,6 +205,7 @@ describe('who follows a project', () => {
     const admission = { topic: eventTopic(place.project_id) };
     await saveConnection(connection, admission, new Date());
     await send(connection, { action: 'subscribe' });
+    await subscribe(connection, admission, new Date());
     await happen('a.b.c');
     expect(eventsTo(connection)).toEqual([]);
   });
@@ -381,6 +382,7 @@ describe('who may no longer read the events', () => {
     await happen('a.b.d');
     expect(eventsTo(connection)).toHaveLength(1);
     expect(eventsTo(other)).toHaveLength(2);
+    expect(await rowsOf(connection)).toEqual([]);
     await send(connection, { action: 'subscribe' });
     expect(toldTo(connection).at(-1)).toMatchObject({
       type: 'problem',

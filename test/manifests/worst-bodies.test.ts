@@ -140,6 +140,11 @@ const WORST: [string, () => unknown, string[]][] = [
     ['/version/runtime_profile/components Expected at most 20 items.'],
   ],
   [
+    'one name for all of too many components',
+    () => withProfile({ components: listOf(21, () => ({ name: 'server' })) }),
+    ['/version/runtime_profile/components Expected at most 20 items.'],
+  ],
+  [
     'add-ons of components of add-ons',
     () =>
       withProfile({
