@@ -40,9 +40,11 @@ export function boundIdOf(
 /** What an artifact lacks, and what to do about it. */
 type Shortcoming = Pick<InputFault, 'detail' | 'hint'>;
 
-export function requireBound({ artifacts }: Pick<Version, 'artifacts'>): void {
+export function requireBound(version: Pick<Version, 'version' | 'artifacts'>): void {
   const unready = refusalOf(
-    artifacts.map((artifact) => (artifact.digest === undefined ? unbound(artifact) : undefined)),
+    version.artifacts.map((artifact) =>
+      artifact.digest === undefined ? unbound(version, artifact) : undefined,
+    ),
   );
   if (unready) throw unready;
 }
@@ -76,17 +78,16 @@ function refusalOf(shortcomings: (Shortcoming | undefined)[]): Refusal | undefin
 }
 
 function shortcomingOf(
-  { app_slug, version }: Needing,
+  version: Needing,
   artifact: ExpectedArtifact,
   found: ArtifactState | undefined,
   to: Rank,
 ): Shortcoming | undefined {
-  if (artifact.digest === undefined) return unbound(artifact);
-  const { repository, digest } = artifact;
-  const name = `${nameArtifact(artifact)} (${repository}@${digest}, version ${version})`;
+  if (artifact.digest === undefined) return unbound(version, artifact);
+  const name = nameArtifact(version, artifact);
   const sufficient: readonly Status[] = SUFFICIENT[to];
   if (!found) return { detail: `${name} is not registered.`, hint: 'Push it there and register it.' };
-  if (found.app_slug !== app_slug)
+  if (found.app_slug !== version.app_slug)
     return { detail: `${name} is registered for another app.`, hint: 'Publish it for this app.' };
   if (found.trust_state !== 'verified')
     return {
@@ -98,13 +99,19 @@ function shortcomingOf(
   return undefined;
 }
 
-const unbound = (artifact: ExpectedArtifact): Shortcoming => ({
-  detail: `${nameArtifact(artifact)} has no digest yet.`,
+const unbound = (version: Pick<Version, 'version'>, artifact: ExpectedArtifact): Shortcoming => ({
+  detail: `${nameArtifact(version, artifact)} has no digest yet.`,
   hint: 'Push it, and register the manifest again with the digest the registry returned.',
 });
 
-function nameArtifact({ name, variant }: ExpectedArtifact): string {
-  return variant === undefined ? `The artifact “${name}”` : `The artifact “${name}” for ${variant}`;
+/** What it is called, and where it is looked for. */
+function nameArtifact(
+  { version }: Pick<Version, 'version'>,
+  { name, variant, repository, digest }: ExpectedArtifact,
+): string {
+  const called = variant === undefined ? `“${name}”` : `“${name}” for ${variant}`;
+  const image = [repository, digest].filter((part) => part !== undefined).join('@');
+  return `The artifact ${called} (${image === '' ? '' : `${image}, `}version ${version})`;
 }
 
 /** What an artifact is: these bytes under this name, for this version, in this repository. */

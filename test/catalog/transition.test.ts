@@ -193,8 +193,13 @@ describe('its artifacts', () => {
     const two = [...artifacts, { name: 'weights', artifact_kind: 'blob' }];
     expect(() =>
       requireReady({ app_slug, version, artifacts: two }, [undefined, undefined], 'staged'),
-    ).toThrow(/“image” for cpu \(.+\) is not registered\. The artifact “weights” has no digest yet\./);
-    expect(() => requireBound({ artifacts: two })).toThrow(/“weights” has no digest yet/);
+    ).toThrow(
+      /“image” for cpu \(.+\) is not registered\. The artifact “weights” \(version 2\.0\.0\) has no digest yet\./,
+    );
+    const placed = two.map((artifact) => ({ ...artifact, repository: 'samples/image' }));
+    expect(() => requireBound({ version, artifacts: placed })).toThrow(
+      'The artifact “weights” (samples/image, version 2.0.0) has no digest yet.',
+    );
   });
 });
 

@@ -158,7 +158,7 @@ describe('a request to promote', () => {
     ]);
     expect((await ask('publish', version)).body).toMatchObject({
       code: 'version.artifacts_unready',
-      detail: 'The artifact “weights” has no digest yet.',
+      detail: `The artifact “weights” (version ${version.version}) has no digest yet.`,
     });
   });
 
