@@ -173,8 +173,8 @@ export const events: Mutant[] = [
   {
     what: 'a disabled service account goes on hearing events',
     file: 'functions/events/admit-followers.ts',
-    from: "status: v.literal('active')",
-    to: 'status: v.string()',
+    from: 'grantOfAccount(item);',
+    to: "grantOfAccount({ ...(item as object), status: 'active' });",
     noticedBy: ['test/events/followers.test.ts'],
   },
   {

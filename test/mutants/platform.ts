@@ -45,7 +45,7 @@ export const platform: Mutant[] = [
   },
   {
     what: 'the token of a disabled service account is accepted',
-    file: 'functions/platform/auth/authorize.ts',
+    file: 'functions/platform/auth/grants.ts',
     from: "!account.success || account.output.status !== 'active'",
     to: '!account.success',
     noticedBy: ['test/identity/token.test.ts'],

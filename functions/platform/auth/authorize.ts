@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { type OrgId, type ProjectId, textOf } from '../ids.ts';
 import { type Requirement, scopeOf } from '../route.ts';
 import type { Actor, Principal } from '../actor.ts';
 import { type Authorized, type Reread, ScopedOrg, ScopedProject } from '../scope.ts';
@@ -7,26 +6,13 @@ import type { Clock } from '../clock.ts';
 import { environment } from '../environment.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { authorizationCache } from './authorization-cache.ts';
+import { grantOfAccount, grantsOfUser } from './grants.ts';
 import { orgKey, projectKey, serviceAccountKey, signingKey, userKey } from '../data/keys.ts';
-import { type Grant, judge, type Permission, PERMISSIONS, ROLES, type Role } from '../permissions.ts';
+import { type Grant, judge, type Permission } from '../permissions.ts';
 import type { Key } from '../data/table.ts';
 import { isLiveKey, SigningState } from './signing.ts';
 import { findTokenKey } from './token-keys.ts';
 import { type PresentedToken, readToken, type VerifiedToken, verifyToken } from './tokens.ts';
-
-const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
-const UserRow = v.object({
-  grants: v.array(
-    v.object({ role: RoleName, org_id: textOf<OrgId>(), project_id: v.optional(textOf<ProjectId>()) }),
-  ),
-});
-const ServiceAccountRow = v.object({
-  project_id: textOf<ProjectId>(),
-  org_id: textOf<OrgId>(),
-  role: RoleName,
-  permissions: v.optional(v.array(v.picklist(PERMISSIONS))),
-  status: v.picklist(['active', 'disabled']),
-});
 
 const Uuid = v.pipe(v.string(), v.uuid());
 
@@ -105,13 +91,12 @@ function principalKey(token: PresentedToken): Key {
 
 function principalOf(token: VerifiedToken, item: Record<string, unknown> | undefined): Principal {
   if (token.kind === 'service_account') {
-    const account = v.safeParse(ServiceAccountRow, item);
-    if (!account.success || account.output.status !== 'active') throw refuse('auth.revoked');
-    const { status: _, ...grant } = account.output;
+    const grant = grantOfAccount(item);
+    if (!grant) throw refuse('auth.revoked');
     return { actor: { kind: 'service_account', id: token.id }, grants: [grant] };
   }
   const actor: Actor = { kind: 'user', id: token.id, ...(token.email && { email: token.email }) };
-  const grants: Grant[] = item ? v.parse(UserRow, item).grants : [];
+  const grants = grantsOfUser(item);
   return {
     actor,
     grants: isPlatformAdmin(token) ? [{ role: 'platform_admin' }, ...grants] : grants,
