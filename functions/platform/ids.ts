@@ -25,6 +25,14 @@ export type ArtifactId = Branded<'ArtifactId'>;
 export type AppInstanceId = Branded<'AppInstanceId'>;
 export type OperationId = Branded<'OperationId'>;
 export type SelftestId = Branded<'SelftestId'>;
+/** A GPU host. */
+export type NodeId = Branded<'NodeId'>;
+/** Something a host was asked to do. */
+export type TaskId = Branded<'TaskId'>;
+/** What runs together on one host: the containers of an instance, or of one member of it. */
+export type WorkloadId = Branded<'WorkloadId'>;
+export type AllocationId = Branded<'AllocationId'>;
+export type VolumeId = Branded<'VolumeId'>;
 export type EventId = Branded<'EventId'>;
 export type AuditId = Branded<'AuditId'>;
 /** The gateway's, of one WebSocket. */
@@ -57,6 +65,11 @@ export const SubmissionId = branded<SubmissionId>(Id);
 export const IntentId = branded<IntentId>(Id);
 export const ArtifactId = branded<ArtifactId>(Id);
 export const SelftestId = branded<SelftestId>(Id);
+export const NodeId = branded<NodeId>(Id);
+export const TaskId = branded<TaskId>(Id);
+export const WorkloadId = branded<WorkloadId>(Id);
+export const AllocationId = branded<AllocationId>(Id);
+export const VolumeId = branded<VolumeId>(Id);
 export const EventId = branded<EventId>(Id);
 export const AuditId = branded<AuditId>(Id);
 

@@ -1,0 +1,30 @@
+// Where hosts, their tasks and what runs on them are kept. Pure, because the CDK app reads it too: a function's role
+// reaches these partitions and no others. Who a node is for authorization lies apart: nodePrincipalKey of the kernel.
+
+import type { Key } from '../platform/data/table.ts';
+import type { NodeId, TaskId, WorkloadId } from '../platform/ids.ts';
+
+export const NODE_PARTITIONS = 'NODE#*';
+/** Every node that was not removed, in gsi1, by id. */
+export const NODES_PARTITION = 'NODES';
+export const TASK_PARTITIONS = 'TASK#*';
+/** Tasks that were not answered yet, in gsi1, by deadline. */
+export const OPEN_TASKS = 'TASKS#OPEN';
+/** Values a host may fetch once, by the hash of their handle. */
+export const SECRET_PARTITIONS = 'SECRET#*';
+
+export const nodeKey = (id: NodeId): Key => ({ pk: `NODE#${id}`, sk: 'NODE' });
+/** Small and often written, so it is a row of its own. */
+export const heartbeatKey = (id: NodeId): Key => ({ pk: `NODE#${id}`, sk: 'HEARTBEAT' });
+/** What allocations hold of the node: changed only as it was read, so that nothing is given away twice. */
+export const capacityKey = (id: NodeId): Key => ({ pk: `NODE#${id}`, sk: 'CAPACITY' });
+/** What the platform has asked a host to hold and has no receipt for yet. */
+export const WORKLOAD_ROWS = 'WORKLOAD#';
+export const workloadKey = (node: NodeId, id: WorkloadId): Key => ({
+  pk: `NODE#${node}`,
+  sk: `${WORKLOAD_ROWS}${id}`,
+});
+/** A node's tasks by age, beside the task itself. */
+export const TASK_ROWS = 'TASK#';
+export const taskKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'TASK' });
+export const secretKey = (handleHash: string): Key => ({ pk: `SECRET#${handleHash}`, sk: 'SECRET' });
