@@ -1,5 +1,6 @@
 // The recipes of every domain, or of those a run is about: the tests over all routes walk these.
 
+import { agentReads } from '../agent/serving/recipes.ts';
 import { artifactsCommands, artifactsReads } from '../artifacts/recipes.ts';
 import { catalogCommands, catalogReads } from '../catalog/recipes.ts';
 import { identityCommands, identityReads } from '../identity/recipes.ts';
@@ -22,6 +23,7 @@ export const commands = COMMANDS.filter(({ route }) => isAsked(route)).map(
 );
 
 const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
+  ...agentReads,
   ...identityReads,
   ...catalogReads,
   ...manifestReads,
