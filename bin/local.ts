@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DemoApi } from './local/demo-api.ts';
+import { LocalAgent } from './local/local-agent.ts';
+import { seedAllocation } from './local/seed-allocation.ts';
 import { type Demo, seedDemo, type SeedOptions } from './local/seed-demo.ts';
+import { type Host, seedHost } from './local/seed-host.ts';
 import { obtainToken } from './token/obtain-token.ts';
 import { takeDataFolder } from '../lib/local/system/data-folder.ts';
 import { chooseDynamoDb, DYNAMODB_TRAITS } from '../lib/local/engines/dynamodb.ts';
@@ -12,7 +16,7 @@ import { API_AUDIENCE } from '../lib/local/oidc/clients.ts';
 import { subjectOf, type Person } from '../lib/local/oidc/people.ts';
 import { issuerAt } from '../lib/local/oidc/provider.ts';
 import { LocalPlatform } from '../lib/local/platform.ts';
-import { removeReadyFile, writeReadyFile } from '../lib/local/system/ready-file.ts';
+import { type ReadyFile, removeReadyFile, writeReadyFile } from '../lib/local/system/ready-file.ts';
 import { roughness, SMOOTH } from '../lib/local/wire/roughness.ts';
 import { say } from '../lib/local/wire/say.ts';
 import { synthesize } from '../lib/local/template/synthesize.ts';
@@ -28,6 +32,8 @@ const PEOPLE: readonly Person[] = [
   { email: 'viewer@example.com', name: 'Vera Viewer' },
   { email: 'outsider@example.com', name: 'Oscar Outsider' },
 ];
+
+type Whereabouts = Pick<ReadyFile, 'docker_host'>;
 
 /** What a shell answers for a program that ended by Ctrl-C. */
 const INTERRUPTED = 130;
@@ -93,6 +99,7 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     parts,
     people: PEOPLE,
   });
+  let hosting: Promise<Host | undefined> | undefined;
   try {
     say('engines', `ready after ${seconds(begun)} s`);
     // Somebody else's assembly need not have people, or projects.
@@ -102,12 +109,22 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     say('template', `${await platform.apply(assembly)} resources provisioned after ${seconds(begun)} s`);
     platform.run();
     const watching = watch(platform, options.assembly, assembly, refresh);
-    const demo = tokenOf && (await seed(platform, { dataDir, tokenOf, busybox: parts.busybox, stop }));
-    announce(platform, readyFile, begun, demo);
+    let demo: Demo | undefined;
+    const hostless = whyHostless(options.host, platform.whereabouts(), parts.nft);
+    if (tokenOf) {
+      hosting = hostless === undefined ? host(platform, { dataDir, tokenOf, stop }) : undefined;
+      // Both at once. Looked at when the demo is made; until then its failure must not count as unhandled.
+      hosting?.catch(() => undefined);
+      demo = await seed(platform, { dataDir, tokenOf, busybox: parts.busybox, stop });
+      demo = { ...demo, ...(await seedCapacity(platform, demo, await hosting, { tokenOf, stop })) };
+    }
+    announce(platform, readyFile, begun, demo, hostless);
     await aborted(stop);
     await watching.close();
   } finally {
     removeReadyFile(readyFile);
+    // Before the container engine: the agent would take the end of its containers for a fault.
+    await (await hosting?.catch(() => undefined))?.stop();
     await platform.stop();
   }
 }
@@ -168,6 +185,46 @@ function seed(
   return seedDemo({ ...options, apiUrl, hasRegistry: registry !== null, say });
 }
 
+type HostingOptions = Pick<SeedOptions, 'dataDir' | 'tokenOf' | 'stop'>;
+
+/** Why this machine is no host of its own platform; nothing, if it can be one. */
+function whyHostless(
+  wanted: boolean,
+  { docker_host }: Whereabouts,
+  nft: string | undefined,
+): string | undefined {
+  if (!wanted) return 'none, as asked for with --no-host';
+  if (docker_host === null)
+    return 'none: there is no container engine (see above), so nothing can be launched';
+  return nft === undefined
+    ? 'none: containers cannot be kept apart without the nft command (nftables), so nothing can be launched'
+    : undefined;
+}
+
+async function host(platform: LocalPlatform, options: HostingOptions): Promise<Host | undefined> {
+  const { dataDir, tokenOf, stop } = options;
+  const { api_url: apiUrl, docker_host: dockerHost, registry } = platform.whereabouts();
+  const agent = new LocalAgent({ apiUrl, dataDir, dockerHost: dockerHost ?? '', registry, stop });
+  const admin = new DemoApi(apiUrl, await tokenOf('admin@example.com'), stop);
+  return seedHost({ admin, agent, say, stop });
+}
+
+/** What the demo project holds of this machine. */
+async function seedCapacity(
+  platform: LocalPlatform,
+  { project_id: projectId }: Demo,
+  running: Host | undefined,
+  { tokenOf, stop }: Pick<HostingOptions, 'tokenOf' | 'stop'>,
+): Promise<Partial<Demo>> {
+  if (!running) return {};
+  const { api_url } = platform.whereabouts();
+  const { nodeId } = running;
+  const admin = new DemoApi(api_url, await tokenOf('admin@example.com'), stop);
+  const owner = new DemoApi(api_url, await tokenOf('owner@example.com'), stop);
+  const seeded = await seedAllocation({ admin, owner, projectId, nodeId, say, stop });
+  return { node_id: nodeId, ...(seeded && { sku: seeded.sku, allocation_id: seeded.allocationId }) };
+}
+
 /** What the CDK app is told of this machine. */
 function contextAt(url: string): Record<string, string> {
   return {
@@ -197,7 +254,13 @@ function watch(
   return given === undefined ? watchSources(apply) : watchAssembly(given, apply);
 }
 
-function announce(platform: LocalPlatform, readyFile: string, begun: number, demo: Demo | undefined): void {
+function announce(
+  platform: LocalPlatform,
+  readyFile: string,
+  begun: number,
+  demo: Demo | undefined,
+  hostless: string | undefined,
+): void {
   const where = platform.whereabouts();
   writeReadyFile(readyFile, { pid: process.pid, ...where, ...(demo && { demo }) });
   say('ready', `after ${seconds(begun)} s. Press Ctrl-C to stop everything.\n`);
@@ -209,10 +272,11 @@ function announce(platform: LocalPlatform, readyFile: string, begun: number, dem
   say(
     'Docker',
     where.docker_host === null
-      ? 'none: the platform runs without a host, apps can be described but not launched'
+      ? 'none: apps can be described but not launched'
       : `DOCKER_HOST=${where.docker_host}`,
   );
   if (demo) say('catalogue', `${where.api_url}/api/v1/apps/catalog: ${describeApps(demo)}`);
+  if (demo) say('host', hostless ?? describeHost(demo));
   say('ready file', readyFile);
   say('try', 'npm run selftest, npm run -s token -- owner@example.com');
 }
@@ -221,6 +285,15 @@ function describeApps({ app_slug, app_version, app_status }: Demo): string {
   return app_status === 'draft'
     ? `${app_slug} ${app_version} is a draft, like three more apps`
     : `${app_slug} ${app_version} is ${app_status}, three more apps are drafts`;
+}
+
+function describeHost({ node_id, sku, allocation_id }: Demo): string {
+  if (node_id === undefined) return 'none: this machine could not join (see above)';
+  const held =
+    allocation_id === undefined
+      ? 'nothing of it is allocated'
+      : `${sku} ${allocation_id} is held by the project`;
+  return `this machine is node ${node_id}, ${held}`;
 }
 
 function seconds(since: number): string {

@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AgentRelease } from '../../../functions/nodes/agent-api.ts';
 import { fetchKmsKey } from '../../../functions/platform/auth/kms-key.ts';
+import manifest from '../../../package.json' with { type: 'json' };
 import { type Answer, openWorld, type World } from '../../api/world.ts';
 import { agentFile } from './agent-file.ts';
 
@@ -15,6 +16,7 @@ const PLATFORM = 'https://api.example.test';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
+  process.env['PLATFORM_VERSION'] = manifest.version;
 });
 afterAll(async () => {
   await world.close();
@@ -77,7 +79,7 @@ describe('the program that hosts run', () => {
     const { text } = await get('bundle.mjs');
     expect(text).toBe(readFileSync(agentFile(), 'utf8'));
     expect(execFileSync(process.execPath, [agentFile(), '--version'], { encoding: 'utf8' }).trim()).toBe(
-      '0.1.0',
+      manifest.version,
     );
   });
 
@@ -89,7 +91,7 @@ describe('the program that hosts run', () => {
       typ: 'gpuaas-release+jwt',
     });
     expect(v.parse(AgentRelease, payload)).toMatchObject({
-      version: process.env['PLATFORM_VERSION'],
+      version: manifest.version,
       digest: `sha256:${hash('sha256', bundle.text)}`,
       size_bytes: Buffer.byteLength(bundle.text),
     });
