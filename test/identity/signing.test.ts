@@ -6,7 +6,7 @@ import { getOpenidConfiguration } from '../../functions/identity/get-openid-conf
 import { listSigningKeys } from '../../functions/identity/list-signing-keys.ts';
 import { mintToken } from '../../functions/identity/mint-token.ts';
 import { rotateSigningKey } from '../../functions/identity/rotate-signing-key.ts';
-import { rawSignature } from '../../functions/identity/sign-token.ts';
+import { rawSignature } from '../../functions/platform/auth/sign-jws.ts';
 import { authorize } from '../../functions/platform/auth/authorize.ts';
 import { codeOf, ISSUER, openSigningWorld, type SigningWorld, TTL_SECONDS } from './signing-world.ts';
 

@@ -24,9 +24,12 @@ import {
   readClaimed,
 } from './token-shape.ts';
 
+/** Those whose tokens are the platform's own. */
+type OwnKind = 'service_account' | 'node';
+
 /** Whom a token is about. */
 interface Subject {
-  kind: 'user' | 'service_account';
+  kind: 'user' | OwnKind;
   id: string;
   subject: string;
 }
@@ -48,7 +51,7 @@ export interface VerifiedToken extends Subject {
 
 const LIFETIME_SECONDS_MAX = 24 * 3600;
 const BEARER = /^Bearer +(\S.*)$/i;
-const OWN_SUBJECT = /^sa:([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+const OWN_SUBJECT = /^(sa|node):([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
 // OpenID Connect Core §2
 const SubjectName = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/));
@@ -70,9 +73,9 @@ export function readToken(authorization: string | undefined): PresentedToken {
   const subject = claimed?.claims.sub;
   if (!claimed || !v.is(SubjectName, subject)) throw refuse('auth.invalid');
   if (claimed.claims.iss === environment('TOKEN_ISSUER')) {
-    const id = OWN_SUBJECT.exec(subject)?.[1];
+    const [, prefix, id] = OWN_SUBJECT.exec(subject) ?? [];
     if (id === undefined || claimed.header.typ !== ACCESS_TOKEN_TYPE) throw refuse('auth.invalid');
-    return { ...claimed, token, kind: 'service_account', id, subject };
+    return { ...claimed, token, kind: prefix === 'node' ? 'node' : 'service_account', id, subject };
   }
   const issuer = findIssuer(claimed.claims.iss);
   if (!issuer) throw refuse('auth.invalid');
