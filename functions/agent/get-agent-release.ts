@@ -1,9 +1,10 @@
-import { signForHosts } from '../nodes/host-key.ts';
+import { platformKey } from '../platform/auth/platform-key.ts';
+import { signJws } from '../platform/auth/sign-jws.ts';
 import { environment } from '../platform/environment.ts';
 import { document, query } from '../platform/http/endpoint.ts';
 import { cachedBy } from './caching.ts';
 import { readAgentBundle } from './read-agent-bundle.ts';
-import { planRelease, SignedRelease } from './release.ts';
+import { planRelease, RELEASE_HEADER, SignedRelease } from './release.ts';
 
 let signed: Promise<string> | undefined;
 
@@ -20,5 +21,7 @@ export const getAgentRelease = query(
   },
 );
 
-const sign = (now: Date): Promise<string> =>
-  signForHosts('gpuaas-release+jwt', planRelease(readAgentBundle(), environment('PLATFORM_VERSION'), now));
+async function sign(now: Date): Promise<string> {
+  const release = planRelease(readAgentBundle(), environment('PLATFORM_VERSION'), now);
+  return signJws(RELEASE_HEADER, release, await platformKey(environment('HOST_KEY_ID')));
+}

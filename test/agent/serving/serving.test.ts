@@ -6,7 +6,7 @@ import { load } from 'js-yaml';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AgentRelease } from '../../../functions/nodes/agent-api.ts';
-import { fetchKmsKey } from '../../../functions/platform/auth/kms-key.ts';
+import { platformKey } from '../../../functions/platform/auth/platform-key.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { type Answer, openWorld, type World } from '../../api/world.ts';
 import { agentFile } from './agent-file.ts';
@@ -85,7 +85,7 @@ describe('the program that hosts run', () => {
 
   test('is released by a document that the key of hosts has signed, with its digest and its size', async () => {
     const [bundle, release] = [await get('bundle.mjs'), await get('release')];
-    const { publicKey } = await fetchKmsKey(process.env['HOST_KEY_ID'] ?? '');
+    const { publicKey } = await platformKey(process.env['HOST_KEY_ID'] ?? '');
     const { payload } = await jwtVerify(releaseOf(release), createLocalJWKSet({ keys: [publicKey] }), {
       algorithms: ['ES256'],
       typ: 'gpuaas-release+jwt',
