@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DemoApi } from './local/demo-api.ts';
-import { LocalAgent } from './local/local-agent.ts';
-import { seedAllocation } from './local/seed-allocation.ts';
+import { describeHost, hostThisMachine, seedCapacity, whyHostless } from './local/hosting.ts';
 import { type Demo, seedDemo, type SeedOptions } from './local/seed-demo.ts';
-import { type Host, seedHost } from './local/seed-host.ts';
+import type { Host } from './local/seed-host.ts';
 import { obtainToken } from './token/obtain-token.ts';
 import { takeDataFolder } from '../lib/local/system/data-folder.ts';
 import { chooseDynamoDb, DYNAMODB_TRAITS } from '../lib/local/engines/dynamodb.ts';
@@ -16,7 +14,7 @@ import { API_AUDIENCE } from '../lib/local/oidc/clients.ts';
 import { subjectOf, type Person } from '../lib/local/oidc/people.ts';
 import { issuerAt } from '../lib/local/oidc/provider.ts';
 import { LocalPlatform } from '../lib/local/platform.ts';
-import { type ReadyFile, removeReadyFile, writeReadyFile } from '../lib/local/system/ready-file.ts';
+import { removeReadyFile, writeReadyFile } from '../lib/local/system/ready-file.ts';
 import { roughness, SMOOTH } from '../lib/local/wire/roughness.ts';
 import { say } from '../lib/local/wire/say.ts';
 import { synthesize } from '../lib/local/template/synthesize.ts';
@@ -32,8 +30,6 @@ const PEOPLE: readonly Person[] = [
   { email: 'viewer@example.com', name: 'Vera Viewer' },
   { email: 'outsider@example.com', name: 'Oscar Outsider' },
 ];
-
-type Whereabouts = Pick<ReadyFile, 'docker_host'>;
 
 /** What a shell answers for a program that ended by Ctrl-C. */
 const INTERRUPTED = 130;
@@ -109,14 +105,15 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     say('template', `${await platform.apply(assembly)} resources provisioned after ${seconds(begun)} s`);
     platform.run();
     const watching = watch(platform, options.assembly, assembly, refresh);
-    let demo: Demo | undefined;
     const hostless = whyHostless(options.host, platform.whereabouts(), parts.nft);
+    let demo: Demo | undefined;
     if (tokenOf) {
-      hosting = hostless === undefined ? host(platform, { dataDir, tokenOf, stop }) : undefined;
+      const asked = { ...platform.whereabouts(), dataDir, tokenOf, say, stop };
+      hosting = hostless === undefined ? hostThisMachine(asked) : undefined;
       // Both at once. Looked at when the demo is made; until then its failure must not count as unhandled.
       hosting?.catch(() => undefined);
       demo = await seed(platform, { dataDir, tokenOf, busybox: parts.busybox, stop });
-      demo = { ...demo, ...(await seedCapacity(platform, demo, await hosting, { tokenOf, stop })) };
+      demo = { ...demo, ...(await seedCapacity(asked, demo, await hosting)) };
     }
     announce(platform, readyFile, begun, demo, hostless);
     await aborted(stop);
@@ -185,46 +182,6 @@ function seed(
   return seedDemo({ ...options, apiUrl, hasRegistry: registry !== null, say });
 }
 
-type HostingOptions = Pick<SeedOptions, 'dataDir' | 'tokenOf' | 'stop'>;
-
-/** Why this machine is no host of its own platform; nothing, if it can be one. */
-function whyHostless(
-  wanted: boolean,
-  { docker_host }: Whereabouts,
-  nft: string | undefined,
-): string | undefined {
-  if (!wanted) return 'none, as asked for with --no-host';
-  if (docker_host === null)
-    return 'none: there is no container engine (see above), so nothing can be launched';
-  return nft === undefined
-    ? 'none: containers cannot be kept apart without the nft command (nftables), so nothing can be launched'
-    : undefined;
-}
-
-async function host(platform: LocalPlatform, options: HostingOptions): Promise<Host | undefined> {
-  const { dataDir, tokenOf, stop } = options;
-  const { api_url: apiUrl, docker_host: dockerHost, registry } = platform.whereabouts();
-  const agent = new LocalAgent({ apiUrl, dataDir, dockerHost: dockerHost ?? '', registry, stop });
-  const admin = new DemoApi(apiUrl, await tokenOf('admin@example.com'), stop);
-  return seedHost({ admin, agent, say, stop });
-}
-
-/** What the demo project holds of this machine. */
-async function seedCapacity(
-  platform: LocalPlatform,
-  { project_id: projectId }: Demo,
-  running: Host | undefined,
-  { tokenOf, stop }: Pick<HostingOptions, 'tokenOf' | 'stop'>,
-): Promise<Partial<Demo>> {
-  if (!running) return {};
-  const { api_url } = platform.whereabouts();
-  const { nodeId } = running;
-  const admin = new DemoApi(api_url, await tokenOf('admin@example.com'), stop);
-  const owner = new DemoApi(api_url, await tokenOf('owner@example.com'), stop);
-  const seeded = await seedAllocation({ admin, owner, projectId, nodeId, say, stop });
-  return { node_id: nodeId, ...(seeded && { sku: seeded.sku, allocation_id: seeded.allocationId }) };
-}
-
 /** What the CDK app is told of this machine. */
 function contextAt(url: string): Record<string, string> {
   return {
@@ -285,15 +242,6 @@ function describeApps({ app_slug, app_version, app_status }: Demo): string {
   return app_status === 'draft'
     ? `${app_slug} ${app_version} is a draft, like three more apps`
     : `${app_slug} ${app_version} is ${app_status}, three more apps are drafts`;
-}
-
-function describeHost({ node_id, sku, allocation_id }: Demo): string {
-  if (node_id === undefined) return 'none: this machine could not join (see above)';
-  const held =
-    allocation_id === undefined
-      ? 'nothing of it is allocated'
-      : `${sku} ${allocation_id} is held by the project`;
-  return `this machine is node ${node_id}, ${held}`;
 }
 
 function seconds(since: number): string {

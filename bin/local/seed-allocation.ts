@@ -26,7 +26,7 @@ export interface AllocationOptions {
 
 export interface SeededAllocation {
   sku: string;
-  allocationId: string;
+  allocation_id: string;
 }
 
 interface Allocation {
@@ -50,7 +50,7 @@ export async function seedAllocation(options: AllocationOptions): Promise<Seeded
       await admin.send('PUT', `/api/v1/admin/skus/${SKU}`, SHAPE);
     const held = await findHeld(owner, path, nodeId);
     const { id } = held ?? (await owner.send<Allocation>('POST', path, { sku: SKU }));
-    return { sku: SKU, allocationId: id };
+    return { sku: SKU, allocation_id: id };
   } catch (error) {
     if (stop?.aborted) throw error;
     say('demo', `the project holds no allocation; the next start tries again. ${(error as Error).message}`);

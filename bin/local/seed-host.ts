@@ -46,8 +46,8 @@ export async function seedHost(options: HostOptions): Promise<Host | undefined> 
     const begun = new Date();
     child = await agent.run();
     await heardOf(options, nodeId, begun);
-    const { stop: end } = child;
-    return { nodeId, stop: end.bind(child) };
+    const running = child;
+    return { nodeId, stop: () => running.stop() };
   } catch (error) {
     await child?.stop();
     if (stop?.aborted) throw error;
