@@ -5,7 +5,7 @@ import type { AgentRelease } from '../nodes/agent-api.ts';
 import type { AgentBundle } from './read-agent-bundle.ts';
 
 /** No other document that is signed with the key of hosts bears this mark, and none passes for a release (RFC 8725 §3.11). */
-export const RELEASE_HEADER = { typ: 'gpuaas-release+jwt' };
+export const RELEASE_HEADER = { typ: 'gpuaas-agent-release+jwt' };
 
 export const SignedRelease = v.object({ document: v.string() });
 

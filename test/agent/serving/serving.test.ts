@@ -88,7 +88,7 @@ describe('the program that hosts run', () => {
     const { publicKey } = await platformKey(process.env['HOST_KEY_ID'] ?? '');
     const { payload } = await jwtVerify(releaseOf(release), createLocalJWKSet({ keys: [publicKey] }), {
       algorithms: ['ES256'],
-      typ: 'gpuaas-release+jwt',
+      typ: 'gpuaas-agent-release+jwt',
     });
     expect(v.parse(AgentRelease, payload)).toMatchObject({
       version: manifest.version,
