@@ -185,8 +185,10 @@ install_node() {
 }
 
 # Checks the agent against the platform's release. Whether the release is the platform's, the agent checks itself from
-# the first update on: it learns the platform's key when it joins.
+# the first update on: it learns the platform's key when it joins. Where there is an agent, updates are its own matter.
 download_agent() {
+  program="$state/current/gpuaas-agent.mjs"
+  [ ! -e "$program" ] || return 0
   work="$(mktemp -d)"
   curl -fsSL "$platform/api/v1/agent/release" -o "$work/release.json"
   curl -fsSL "$platform/api/v1/agent/bundle.mjs" -o "$work/gpuaas-agent.mjs"
@@ -199,6 +201,12 @@ download_agent() {
     if (digest !== `sha256:${createHash("sha256").update(bundle).digest("hex")}`) process.exit(1);
     process.stdout.write(version);
   ' "$work/release.json" "$work/gpuaas-agent.mjs")" || fail 'the agent that was downloaded is not the one released.'
+  mkdir -p "$state/releases/$version"
+  chmod 700 "$state" "$state/releases" "$state/releases/$version"
+  mv "$work/gpuaas-agent.mjs" "$state/releases/$version/gpuaas-agent.mjs"
+  ln -sfn "releases/$version" "$state/current"
+  rm -rf "$work"
+  say "agent $version is in $state"
 }
 
 join() {
@@ -208,11 +216,11 @@ join() {
   fi
   [ -n "$join_token" ] || fail 'which join token? Set GPUAAS_JOIN_TOKEN or GPUAAS_JOIN_TOKEN_FILE.'
   # By the environment: what stands on a command line, everybody on this machine can read.
-  GPUAAS_JOIN_TOKEN="$join_token" "$node" "$program" join --state "$state" --url "$platform" --node "$node_id"
+  GPUAAS_JOIN_TOKEN="$join_token" "$node" "$program" join --state-dir "$state" --url "$platform" --node "$node_id"
 }
 
 start_agent() {
-  command="$node $program run --state $state"
+  command="$node $program launch --state-dir $state"
   if [ "$start" = no ]; then
     say "joined. Start the agent with: $command"
   elif has_systemd; then
@@ -237,8 +245,8 @@ Wants=network-online.target docker.service
 ExecStart=$1
 Restart=always
 RestartSec=2
-# It stops nothing that runs on this host: workloads outlive it, and it takes them up again.
-KillMode=process
+# Containers are not among its processes: they outlive it, and it takes them up again.
+KillMode=mixed
 TimeoutStopSec=30
 UMask=0077
 NoNewPrivileges=yes

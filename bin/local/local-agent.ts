@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Child, superviseChild } from '../../lib/local/engines/child-process.ts';
@@ -20,11 +20,13 @@ export class LocalAgent {
   readonly #options: AgentOptions;
   readonly #stateDir: string;
   readonly #program: string;
+  readonly #dockerSocket: string;
 
   constructor(options: AgentOptions) {
     this.#options = options;
     this.#stateDir = join(options.dataDir, 'agent');
     this.#program = join(options.dataDir, 'gpuaas-agent.mjs');
+    this.#dockerSocket = new URL(options.dockerHost).pathname;
   }
 
   /** Which node it has joined as, if it has. */
@@ -50,14 +52,21 @@ export class LocalAgent {
   }
 
   async join(nodeId: string, joinToken: string): Promise<void> {
-    mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 });
     const { apiUrl, stop } = this.#options;
-    const words = [...this.#words('join'), '--url', apiUrl, '--node', nodeId];
+    const words = [
+      ...this.#words('join'),
+      '--url',
+      apiUrl,
+      '--node',
+      nodeId,
+      '--docker-socket',
+      this.#dockerSocket,
+    ];
     const [command = '', ...args] = words;
     await promisify(execFile)(command, args, {
       ...(stop && { signal: stop }),
       // By the environment: what stands on a command line, everybody on this machine can read.
-      env: { ...process.env, ...this.#environment(), GPUAAS_JOIN_TOKEN: joinToken },
+      env: { ...process.env, GPUAAS_JOIN_TOKEN: joinToken },
     });
   }
 
@@ -80,15 +89,15 @@ export class LocalAgent {
 
   #words(command: string): string[] {
     const node = [process.execPath, '--disable-warning=ExperimentalWarning'];
-    return [...node, this.#program, command, '--state', this.#stateDir];
+    return [...node, this.#program, command, '--state-dir', this.#stateDir];
   }
 
   /** What may be another at each start. */
   #environment(): Record<string, string> {
-    const { apiUrl, dockerHost, registry } = this.#options;
+    const { apiUrl, registry } = this.#options;
     return {
       GPUAAS_AGENT_URL: apiUrl,
-      GPUAAS_AGENT_DOCKER_SOCKET: new URL(dockerHost).pathname,
+      GPUAAS_AGENT_DOCKER_SOCKET: this.#dockerSocket,
       ...(registry !== null && { GPUAAS_AGENT_REGISTRY_HOST: registry }),
     };
   }

@@ -8,8 +8,9 @@ let file: string | undefined;
 /** The agent as it is released, in a folder that goes with the run. */
 export function agentFile(): string {
   if (file === undefined) {
+    const bundle = bundleAgent();
     file = join(mkdtempSync(join(tmpdir(), 'gpuaas-agent-')), AGENT_FILE);
-    writeFileSync(file, bundleAgent());
+    writeFileSync(file, bundle);
   }
   return file;
 }

@@ -78,7 +78,7 @@ describe('the program that hosts run', () => {
   test('is one file that Node can run', async () => {
     const { text } = await get('bundle.mjs');
     expect(text).toBe(readFileSync(agentFile(), 'utf8'));
-    expect(execFileSync(process.execPath, [agentFile(), '--version'], { encoding: 'utf8' }).trim()).toBe(
+    expect(execFileSync(process.execPath, [agentFile(), 'version'], { encoding: 'utf8' }).trim()).toBe(
       manifest.version,
     );
   });
