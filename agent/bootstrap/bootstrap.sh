@@ -9,7 +9,8 @@
 #   --node <id>          the node this machine becomes
 #   --join-token <token> once given by the platform; better in GPUAAS_JOIN_TOKEN, or in the file GPUAAS_JOIN_TOKEN_FILE,
 #                        where other users of this machine cannot read it
-#   --state <folder>     where the agent keeps its key and its journal (default /var/lib/gpuaas-agent)
+#   --state-dir <folder> where the agent keeps its key and its journal (default /var/lib/gpuaas-agent)
+#   --no-install         do with what is there: no package is installed, no service of others is started
 #   --no-start           join, and leave it to somebody else to start the agent
 
 set -eu
@@ -28,12 +29,13 @@ has() { command -v "$1" > /dev/null 2>&1; }
 # Everything is in functions, and the last line calls the first: a download that broke off does nothing.
 main() {
   platform='@PLATFORM_URL@'
-  node_id='' join_token="${GPUAAS_JOIN_TOKEN:-}" state=/var/lib/gpuaas-agent start=yes
+  node_id='' join_token="${GPUAAS_JOIN_TOKEN:-}" state=/var/lib/gpuaas-agent install=yes start=yes
   while [ $# -gt 0 ]; do
     case "$1" in
       --node) node_id="${2:?--node needs an id}"; shift 2 ;;
       --join-token) join_token="${2:?--join-token needs a token}"; shift 2 ;;
-      --state) state="${2:?--state needs a folder}"; shift 2 ;;
+      --state-dir) state="${2:?--state-dir needs a folder}"; shift 2 ;;
+      --no-install) install=no; shift ;;
       --no-start) start=no; shift ;;
       *) fail "unknown option $1" ;;
     esac
@@ -45,11 +47,14 @@ main() {
   [ "$(id -u)" = 0 ] || fail 'root is needed: start it with sudo.'
   [ "$(uname -s)" = Linux ] || fail 'a host runs Linux.'
 
-  install_packages
-  start_docker
-  install_gpu_toolkit
   node="$(find_node)"
-  [ -n "$node" ] || install_node
+  if [ "$install" = yes ]; then
+    install_packages
+    start_docker
+    install_gpu_toolkit
+    [ -n "$node" ] || install_node
+  fi
+  [ -n "$node" ] || fail "Node $NODE_MAJOR_MIN or newer is missing."
   download_agent
   join
   start_agent
@@ -216,7 +221,8 @@ join() {
   fi
   [ -n "$join_token" ] || fail 'which join token? Set GPUAAS_JOIN_TOKEN or GPUAAS_JOIN_TOKEN_FILE.'
   # By the environment: what stands on a command line, everybody on this machine can read.
-  GPUAAS_JOIN_TOKEN="$join_token" "$node" "$program" join --state-dir "$state" --url "$platform" --node "$node_id"
+  GPUAAS_JOIN_TOKEN="$join_token" "$node" "$program" join --state-dir "$state" --url "$platform" --node "$node_id" \
+    --docker-socket "${GPUAAS_AGENT_DOCKER_SOCKET:-/var/run/docker.sock}"
 }
 
 start_agent() {

@@ -26,7 +26,8 @@ interface Node {
   id: string;
   name: string;
   status: string;
-  last_heartbeat_at?: string | null;
+  /** Enrolling counts as one, without a run. */
+  last_heartbeat?: { at: string; run_started_at?: string };
 }
 
 interface Invited extends Node {
@@ -79,8 +80,8 @@ async function heardOf({ admin, stop }: HostOptions, nodeId: string, since: Date
   const deadline = Date.now() + HEARD_SECONDS_MAX * 1000;
   while (Date.now() < deadline) {
     const node = await admin.find<Node>(`${NODES}/${nodeId}`);
-    const heardAt = Date.parse(node?.last_heartbeat_at ?? '');
-    if (node?.status === 'ready' && heardAt >= since.getTime()) return;
+    const runStarted = Date.parse(node?.last_heartbeat?.run_started_at ?? '');
+    if (node?.status === 'ready' && runStarted >= since.getTime()) return;
     await wait(POLL_MS, undefined, { ...(stop && { signal: stop }) });
   }
   throw new Error(`Its agent was not heard of within ${HEARD_SECONDS_MAX} s: see logs/agent.log.`);
