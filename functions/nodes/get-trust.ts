@@ -1,19 +1,15 @@
 import * as v from 'valibot';
 import { findRevokedContents } from '../artifacts/find-revoked-contents.ts';
 import { readHostTrust } from '../artifacts/read-trust.ts';
-import { platformKey } from '../platform/auth/platform-key.ts';
-import { signJws } from '../platform/auth/sign-jws.ts';
 import { nodeOf } from '../platform/context.ts';
 import { environment } from '../platform/environment.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { NodeId } from '../platform/ids.ts';
 import { TrustReply } from './agent-api.ts';
+import { signForHosts } from './host-key.ts';
 import { readWorkloads } from './read-workloads.ts';
 import { planTrustDocument } from './trust-document.ts';
 import { imagesOf } from './workload.ts';
-
-/** Keeps the document from being taken for another statement of the same key (RFC 8725 §3.11). */
-const TYPE = 'gpuaas-trust+jwt';
 
 export const getTrust = query(
   {
@@ -36,7 +32,6 @@ export const getTrust = query(
       },
       ctx.now(),
     );
-    const key = await platformKey(environment('HOST_KEY_ID'));
-    return { document: await signJws({ typ: TYPE }, document, key) };
+    return { document: await signForHosts('gpuaas-trust+jwt', document) };
   },
 );
