@@ -3,18 +3,12 @@
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
-import {
-  AllocationId,
-  type CorrelationId,
-  NodeId,
-  TaskId,
-  textOf,
-  WorkloadId,
-} from '../platform/ids.ts';
+import { AllocationId, type CorrelationId, NodeId, TaskId, textOf, WorkloadId } from '../platform/ids.ts';
 import { Time } from '../platform/name.ts';
 import { PageQuery } from '../platform/page.ts';
-import { refuse } from './problems.ts';
+import { refuse } from './task-problems.ts';
 import {
+  type Outcome,
   type Payload,
   TASK_BYTES_MAX,
   TASK_FAILURES,
@@ -39,12 +33,7 @@ const LATE_SECONDS = 60;
 const UNSENT_SECONDS = 60;
 
 export const DeadlineSeconds = v.optional(
-  v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(DEADLINE_SECONDS.least),
-    v.maxValue(DEADLINE_SECONDS.most),
-  ),
+  v.pipe(v.number(), v.integer(), v.minValue(DEADLINE_SECONDS.least), v.maxValue(DEADLINE_SECONDS.most)),
   DEADLINE_SECONDS.default,
 );
 
@@ -173,6 +162,16 @@ export function planKept(
     throw refuse('task.too_large');
   return task;
 }
+
+export const planOutcome = ({ id, expires_at }: KeptTask, outcome: Outcome, now: Date): KeptOutcome => ({
+  task_id: id,
+  status: outcome.status,
+  ...(outcome.status !== 'succeeded' && { code: outcome.code, detail: outcome.detail }),
+  ...(outcome.result && { result: outcome.result }),
+  at: outcome.at,
+  reported_at: now.toISOString(),
+  expires_at,
+});
 
 /** What the host gets: nothing of what the platform alone keeps. */
 export function frameOf(task: KeptTask, trustRevision: number): TaskFrame {
