@@ -3,10 +3,8 @@
 import * as v from 'valibot';
 import type { WorkloadStatus } from './agent-api.ts';
 import { type ENDS, type KeptTask } from './task-row.ts';
-import { type Outcome, type TaskFailure, type TaskKind, TaskReport } from './task.ts';
-import type { Workload } from './workload.ts';
-import { containersOf } from './workload.ts';
-import type { Payload } from './task.ts';
+import { type Outcome, type Payload, type TaskFailure, type TaskKind, TaskReport } from './task.ts';
+import { containersOf, nameImage, type Workload } from './workload.ts';
 
 /** What ends a task: any report but that it is running. */
 export const EndReport = v.variant('status', [TaskReport.options[1], TaskReport.options[2]]);
@@ -66,7 +64,8 @@ export function workloadAfter(
   if (isRemoval(task.kind)) return end.status === 'succeeded' ? 'gone' : 'unchanged';
   if (task.fence !== before.fence) return 'unchanged';
   if (isLaunch(task.kind)) return afterLaunch(before, task, end, outcome, now);
-  const state = task.kind === 'oci.control' ? stateAfterControl(task.payload as Payload<'oci.control'>) : undefined;
+  const state =
+    task.kind === 'oci.control' ? stateAfterControl(task.payload as Payload<'oci.control'>) : undefined;
   if (state === undefined || end.status !== 'succeeded') return 'unchanged';
   return withStatus(before, outcome, state, now);
 }
@@ -80,10 +79,8 @@ function afterLaunch(
 ): Workload | 'gone' | 'unchanged' {
   if (end.status === 'refused') return before.first_fence === fence ? 'gone' : 'unchanged';
   if (end.status === 'failed') return withStatus(before, outcome, 'failed', now, end.detail);
-  const launched = containersOf(payload as Payload<'oci.launch' | 'compose.up'>);
-  const images = before.images.filter((image) =>
-    launched.some(({ repository, digest }) => repository === image.repository && digest === image.digest),
-  );
+  const launched = new Set(containersOf(payload as Payload<'oci.launch' | 'compose.up'>).map(nameImage));
+  const images = before.images.filter((image) => launched.has(nameImage(image)));
   return { ...withStatus(before, outcome, 'ready', now), images };
 }
 

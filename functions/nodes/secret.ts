@@ -34,7 +34,8 @@ export function judgeFetch(
   return (secret.fetch_id ?? fetchId) === fetchId ? 'give' : 'fetched';
 }
 
-export const subjectOfSecret = ({ secret_id }: Pick<KeptSecret, 'secret_id'>): string => `secret:${secret_id}`;
+export const subjectOfSecret = ({ secret_id }: Pick<KeptSecret, 'secret_id'>): string =>
+  `secret:${secret_id}`;
 
 /** Somebody else has the handle, or has fetched the value before: the secret should be changed. */
 export const SecretRefused = event(

@@ -3,17 +3,10 @@
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../platform/clock.ts';
 import { event } from '../platform/events.ts';
-import {
-  AllocationId,
-  type CorrelationId,
-  NodeId,
-  TaskId,
-  textOf,
-  WorkloadId,
-} from '../platform/ids.ts';
+import { AllocationId, type CorrelationId, NodeId, TaskId, textOf, WorkloadId } from '../platform/ids.ts';
 import { Time } from '../platform/name.ts';
 import { PageQuery } from '../platform/page.ts';
-import { refuse } from './problems.ts';
+import { refuse } from './task-problems.ts';
 import {
   type Payload,
   TASK_BYTES_MAX,
@@ -39,12 +32,7 @@ const LATE_SECONDS = 60;
 const UNSENT_SECONDS = 60;
 
 export const DeadlineSeconds = v.optional(
-  v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(DEADLINE_SECONDS.least),
-    v.maxValue(DEADLINE_SECONDS.most),
-  ),
+  v.pipe(v.number(), v.integer(), v.minValue(DEADLINE_SECONDS.least), v.maxValue(DEADLINE_SECONDS.most)),
   DEADLINE_SECONDS.default,
 );
 

@@ -13,7 +13,7 @@ import {
   WorkloadId,
 } from '../platform/ids.ts';
 import { AssignedWorkload, WorkloadStatus } from './agent-api.ts';
-import { refuse } from './problems.ts';
+import { refuse } from './task-problems.ts';
 import type { Container, Payload } from './task.ts';
 
 /** An image that the host may pull and start, and the project whose revocation counts for it. */
@@ -38,7 +38,7 @@ export const Workload = v.object({
   /** Those of the last launch; until that has succeeded, those of the one before as well. */
   images: v.array(AssignedImage),
   desired: v.picklist(['present', 'absent']),
-  /** The highest that was given out. A change of the row that goes by an earlier one fails. */
+  /** The highest that was given out. */
   fence: v.number(),
   /** Of the launch that made the row. */
   first_fence: v.number(),
@@ -46,6 +46,8 @@ export const Workload = v.object({
   status: v.optional(WorkloadStatus),
   created_at: v.string(),
   updated_at: v.string(),
+  /** Counts the changes of this row. */
+  version: v.number(),
 });
 export type Workload = v.InferOutput<typeof Workload>;
 
@@ -69,6 +71,7 @@ const IMAGES_MAX = 40;
 
 interface Launch {
   payload: Payload<'oci.launch' | 'compose.up'>;
+  /** Those that are known; a launch of any other is refused. */
   images: AssignedImage[];
 }
 
@@ -80,6 +83,7 @@ export function planLaunch(
   now: Date,
 ): Workload {
   const engine: Engine = 'containers' in payload ? 'compose' : 'oci';
+  requireKnown(payload, images);
   const { workload_id, allocation_id, org_id, project_id, app_instance_id } = payload;
   const at = now.toISOString();
   if (!before)
@@ -97,6 +101,7 @@ export function planLaunch(
       first_fence: 1,
       created_at: at,
       updated_at: at,
+      version: 0,
     };
   requireStaying(before);
   const isSame = before.allocation_id === allocation_id && before.project_id === project_id;
@@ -127,11 +132,27 @@ function requireStaying({ desired }: Workload): void {
   if (desired === 'absent') throw refuse('workload.leaving');
 }
 
+function requireKnown(payload: Launch['payload'], images: AssignedImage[]): void {
+  const known = new Set(images.map(nameImage));
+  const faults = containersOf(payload).flatMap((container, index) =>
+    known.has(nameImage(container))
+      ? []
+      : {
+          pointer: 'containers' in payload ? `/payload/containers/${index}` : '/payload/container',
+          detail: 'Expected an image that is registered and verified.',
+        },
+  );
+  if (faults.length > 0) throw refuse('task.image_unknown', { faults });
+}
+
+export const nameImage = ({ repository, digest }: { repository: string; digest: string }): string =>
+  `${repository}@${digest}`;
+
 export const containersOf = (payload: Payload<'oci.launch' | 'compose.up'>): Container[] =>
   'containers' in payload ? payload.containers : [payload.container];
 
 function distinct(images: AssignedImage[]): AssignedImage[] {
-  return [...new Map(images.map((image) => [`${image.repository}@${image.digest}`, image])).values()];
+  return [...new Map(images.map((image) => [nameImage(image), image])).values()];
 }
 
 /** What of the repositories asked for no workload of the node is made of. */
@@ -182,7 +203,10 @@ export const WorkloadChanged = event(
       }),
     ),
   }),
-  ({ node_id, workload_id, allocation_id }: Workload, { fence, state, detail, containers }: WorkloadStatus) => ({
+  (
+    { node_id, workload_id, allocation_id }: Workload,
+    { fence, state, detail, containers }: WorkloadStatus,
+  ) => ({
     node_id,
     workload_id,
     allocation_id,
