@@ -87,7 +87,7 @@ async function removeLeft(
 
 /** With why the last removal did not succeed, as its task says now. */
 async function lookAt(lefts: Leftover[]): Promise<Leftover[]> {
-  const tasks = await readTasks(lefts.flatMap(({ task_id }) => task_id ?? []).slice(0, 100));
+  const tasks = await readTasks(lefts.flatMap(({ task_id }) => task_id ?? []));
   return lefts.map(({ workload_id, task_id }) => {
     const task = task_id === undefined ? undefined : tasks.get(task_id);
     if (!task) return { workload_id };

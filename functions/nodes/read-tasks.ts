@@ -6,8 +6,14 @@ import type { TaskId } from '../platform/ids.ts';
 import { taskKey } from './keys.ts';
 import { KeptTask } from './task-row.ts';
 
+const TOGETHER_MAX = 100;
+
 /** By id, as they are now. Those that were forgotten after their time are not there. */
 export async function readTasks(ids: TaskId[]): Promise<Map<TaskId, KeptTask>> {
-  const rows = await readItems(ids.map(taskKey));
-  return new Map(ids.flatMap((id, index) => (rows[index] ? [[id, v.parse(KeptTask, rows[index])]] : [])));
+  const found = new Map<TaskId, KeptTask>();
+  for (let start = 0; start < ids.length; start += TOGETHER_MAX) {
+    const rows = await readItems(ids.slice(start, start + TOGETHER_MAX).map(taskKey));
+    for (const task of rows.flatMap((row) => (row ? [v.parse(KeptTask, row)] : []))) found.set(task.id, task);
+  }
+  return found;
 }

@@ -1,5 +1,6 @@
 // The recipes of every domain, or of those a run is about: the tests over all routes walk these.
 
+import { allocationsCommands, allocationsReads } from '../allocations/recipes.ts';
 import { artifactsCommands, artifactsReads } from '../artifacts/recipes.ts';
 import { catalogCommands, catalogReads } from '../catalog/recipes.ts';
 import { identityCommands, identityReads } from '../identity/recipes.ts';
@@ -14,6 +15,7 @@ const COMMANDS: Command[] = [
   ...catalogCommands,
   ...manifestCommands,
   ...artifactsCommands,
+  ...allocationsCommands,
 ];
 
 /** By name, as tests are called. */
@@ -26,6 +28,7 @@ const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
   ...catalogReads,
   ...manifestReads,
   ...artifactsReads,
+  ...allocationsReads,
 };
 
 export const reads = (Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][]).filter(([route]) =>
