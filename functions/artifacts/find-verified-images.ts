@@ -26,14 +26,25 @@ export async function findVerifiedImages<I extends Image>(
     const owner = owners.get(image.repository);
     return owner === undefined ? [] : { ...image, publisher_project_id: owner };
   });
-  const contents = await readItems(
-    owned.map(({ digest, publisher_project_id }) => contentKey(digest, publisher_project_id)),
+  const registered = await findRegistered(owned);
+  const verified = await findVerified([...new Set([...registered.values()].flat())]);
+  return owned.filter((image) =>
+    registered.get(nameContent(image))?.some((id) => verified.get(id)?.repository === image.repository),
   );
-  const idsOf = contents.map((row) => [...v.parse(ContentRow, row ?? {}).artifact_ids]);
-  const verified = await findVerified([...new Set(idsOf.flat())]);
-  return owned.filter(({ repository }, index) =>
-    idsOf[index]?.some((id) => verified.get(id)?.repository === repository),
+}
+
+type Owned = Image & { publisher_project_id: ProjectId };
+
+const nameContent = ({ digest, publisher_project_id }: Owned): string => `${digest} ${publisher_project_id}`;
+
+/** Which artifacts of its publisher are these bytes; two repositories may have the same. */
+async function findRegistered(images: Owned[]): Promise<Map<string, ArtifactId[]>> {
+  const contents = [...new Map(images.map((image) => [nameContent(image), image])).entries()];
+  const rows = await readItems(
+    contents.map(([, { digest, publisher_project_id }]) => contentKey(digest, publisher_project_id)),
   );
+  const idsIn = (row: unknown): ArtifactId[] => [...v.parse(ContentRow, row ?? {}).artifact_ids];
+  return new Map(contents.map(([name], index) => [name, idsIn(rows[index])]));
 }
 
 async function findOwnersOf(images: Image[]): Promise<Map<string, ProjectId | undefined>> {

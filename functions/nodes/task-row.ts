@@ -8,6 +8,7 @@ import { Time } from '../platform/name.ts';
 import { PageQuery } from '../platform/page.ts';
 import { refuse } from './task-problems.ts';
 import {
+  type Outcome,
   type Payload,
   TASK_BYTES_MAX,
   TASK_FAILURES,
@@ -161,6 +162,16 @@ export function planKept(
     throw refuse('task.too_large');
   return task;
 }
+
+export const planOutcome = ({ id, expires_at }: KeptTask, outcome: Outcome, now: Date): KeptOutcome => ({
+  task_id: id,
+  status: outcome.status,
+  ...(outcome.status !== 'succeeded' && { code: outcome.code, detail: outcome.detail }),
+  ...(outcome.result && { result: outcome.result }),
+  at: outcome.at,
+  reported_at: now.toISOString(),
+  expires_at,
+});
 
 /** What the host gets: nothing of what the platform alone keeps. */
 export function frameOf(task: KeptTask, trustRevision: number): TaskFrame {
