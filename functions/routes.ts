@@ -3,6 +3,7 @@
 // the functions only functions/unrouted uses this: each other carries the routes of its own domain.
 
 import { agentRoutes } from './agent/routes.ts';
+import { allocationsRoutes } from './allocations/routes.ts';
 import { artifactsRoutes } from './artifacts/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
@@ -16,6 +17,7 @@ import type { Requirement, Table } from './platform/route.ts';
 
 export const tables = {
   agent: agentRoutes,
+  allocations: allocationsRoutes,
   artifacts: artifactsRoutes,
   catalog: catalogRoutes,
   docs: docsRoutes,

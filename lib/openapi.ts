@@ -12,6 +12,7 @@ const DOMAINS: Record<Domain, string> = {
   catalog: 'Apps, their versions and the promotion of versions; what projects may launch.',
   publishing: 'Where to publish images and files, and the credentials for it.',
   artifacts: 'Images and files: registration, trust, promotion and revocation.',
+  allocations: 'SKUs, allocations of capacity, where they are placed, and volumes.',
   retention: 'Published content that no artifact needs.',
   agent: 'The program that hosts run, and how a machine becomes a host.',
   manifests: 'App manifests, their submission and their review.',
