@@ -20,8 +20,8 @@ export interface MeasuredHost {
   agent: ChildProcess & { pid: number };
   /** So far, in order. */
   requests: readonly Requested[];
-  /** The first of a kind from a moment on. */
-  next(kind: RegExp, sinceMs: number): Promise<Requested>;
+  /** The first of a kind after so many of all. */
+  next: (kind: RegExp, after: number) => Promise<Requested>;
   close(): Promise<void>;
 }
 
@@ -56,8 +56,8 @@ export async function openMeasuredHost(ready: ReadyFile): Promise<MeasuredHost> 
   });
   const requests: Requested[] = [];
   agent.on('message', (told) => requests.push(told as Requested));
-  const next = (kind: RegExp, sinceMs: number): Promise<Requested> =>
-    until(() => requests.find((each) => each.atMs >= sinceMs && kind.test(each.kind)), String(kind), 120);
+  const next = (kind: RegExp, after: number): Promise<Requested> =>
+    until(() => requests.slice(after).find((each) => kind.test(each.kind)), String(kind), 120);
   await next(/ReceiveMessage/, 0);
   return {
     nodeId: node.id,
