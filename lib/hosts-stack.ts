@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { Agent } from './agent.ts';
 import type { CoreStack } from './core-stack.ts';
 import type { DataStack } from './data-stack.ts';
+import { Nodes } from './nodes.ts';
 
 export interface HostsStackProps extends StackProps {
   data: DataStack;
@@ -19,5 +20,6 @@ export class HostsStack extends Stack {
   ) {
     super(scope, id, props);
     api.serve('agent', new Agent(this, 'Agent', { kernel, hostKey: data.hostKey, version }).api);
+    api.serve('nodes', new Nodes(this, 'Nodes', { kernel, data }).api);
   }
 }

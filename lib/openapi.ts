@@ -15,6 +15,7 @@ const DOMAINS: Record<Domain, string> = {
   allocations: 'SKUs, allocations of capacity, where they are placed, and volumes.',
   retention: 'Published content that no artifact needs.',
   agent: 'The program that hosts run, and how a machine becomes a host.',
+  nodes: 'Hosts: how they join, whether they are heard of, and what they tell of themselves.',
   manifests: 'App manifests, their submission and their review.',
   selftest: 'Health and self-tests of the platform.',
   docs: 'The descriptions of this API and of the events, and the schema of app manifests.',
