@@ -53,12 +53,29 @@ import {
   SubmissionSubmitted,
   SubmissionWithdrawn,
 } from './manifests/submission.ts';
+import {
+  DrainRequested,
+  JoinRefused,
+  JoinTokenRenewed,
+  NodeCordoned,
+  NodeCreated,
+  NodeDrained,
+  NodeEnrolled,
+  NodeInventoryChanged,
+  NodeKeyCloned,
+  NodeLost,
+  NodeRecovered,
+  NodeRemoved,
+  NodeSuspect,
+  NodeUncordoned,
+} from './nodes/node-events.ts';
+import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
 import type { EventKind } from './platform/events.ts';
 import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
 import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
 
 /** A domain with a function that reacts to events: functions/<reactor>/react-to-events.ts. */
-export type Reactor = 'allocations' | 'artifacts' | 'catalog' | 'selftest';
+export type Reactor = 'allocations' | 'artifacts' | 'catalog' | 'nodes' | 'selftest';
 
 export type Emitter =
   | 'allocations'
@@ -67,6 +84,7 @@ export type Emitter =
   | 'identity'
   | 'instances'
   | 'manifests'
+  | 'nodes'
   | 'publishing'
   | 'selftest';
 
@@ -149,6 +167,22 @@ export const EVENTS = [
   [SubmissionRejected, 'manifests', []],
   [SubmissionWithdrawn, 'manifests', []],
   [VersionRegistered, 'manifests', []],
+
+  [NodeCreated, 'nodes', []],
+  [JoinTokenRenewed, 'nodes', []],
+  [NodeEnrolled, 'nodes', []],
+  [JoinRefused, 'nodes', []],
+  [NodeInventoryChanged, 'nodes', []],
+  [NodeCordoned, 'nodes', []],
+  [NodeUncordoned, 'nodes', []],
+  [DrainRequested, 'nodes', []],
+  [NodeDrained, 'nodes', []],
+  [NodeSuspect, 'nodes', []],
+  [NodeLost, 'nodes', []],
+  [NodeRecovered, 'nodes', []],
+  [NodeKeyCloned, 'nodes', []],
+  [ForeignRequestRefused, 'nodes', []],
+  [NodeRemoved, 'nodes', ['nodes']],
 
   [IntentCreated, 'publishing', []],
   [IntentUnwrapped, 'publishing', []],

@@ -14,6 +14,7 @@ const DOMAINS: Record<Domain, string> = {
   artifacts: 'Images and files: registration, trust, promotion and revocation.',
   allocations: 'SKUs, allocations of capacity, where they are placed, and volumes.',
   retention: 'Published content that no artifact needs.',
+  nodes: 'Hosts: how they join, whether they are heard of, and what they tell of themselves.',
   manifests: 'App manifests, their submission and their review.',
   selftest: 'Health and self-tests of the platform.',
   docs: 'The descriptions of this API and of the events, and the schema of app manifests.',

@@ -3,7 +3,6 @@
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
 import { ACCESS_TOKEN_TYPE, API_AUDIENCE, TOKEN_CHARACTERS_MAX } from '../platform/auth/token-shape.ts';
-import type { OrgId, ProjectId } from '../platform/ids.ts';
 import type { Claimant } from './claimant.ts';
 
 /** RFC 7523 §2.1 */
@@ -47,14 +46,12 @@ export interface PlannedToken {
     iat: number;
     jti: string;
     client_id: string;
-    project_id?: ProjectId;
-    org_id?: OrgId;
-  };
+  } & Claimant['claims'];
 }
 
 /** RFC 9068 §2.2 */
 export function planToken(
-  { actor, subject, place }: Claimant,
+  { actor, subject, claims }: Claimant,
   { issuer, jti, ttlSeconds }: { issuer: string; jti: string; ttlSeconds: number },
   now: Date,
 ): PlannedToken {
@@ -69,7 +66,7 @@ export function planToken(
       iat,
       jti,
       client_id: actor.id,
-      ...place,
+      ...claims,
     },
   };
 }

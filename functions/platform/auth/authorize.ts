@@ -118,7 +118,7 @@ function principalOf(
   item: Record<string, unknown> | undefined,
 ): Principal & { node?: ScopedNode } {
   if (token.kind === 'node') {
-    const known = grantOfNode(item);
+    const known = grantOfNode(item, token.heldKey);
     if (!known) throw refuse('auth.revoked');
     return { actor: { kind: 'node', id: token.id }, grants: [known.grant], node: known.node };
   }

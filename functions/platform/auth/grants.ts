@@ -35,10 +35,14 @@ export function grantOfAccount(item: unknown): Grant | undefined {
   return grant;
 }
 
-/** The node and the one grant it has, unless it is removed or was never enrolled. */
-export function grantOfNode(item: unknown): { node: ScopedNode; grant: Grant } | undefined {
+/** The node and the one grant it has, unless it is removed, or this is not the key it joined with last. */
+export function grantOfNode(
+  item: unknown,
+  heldKey: string | undefined,
+): { node: ScopedNode; grant: Grant } | undefined {
   const principal = v.safeParse(NodePrincipal, item);
   if (!principal.success || principal.output.status !== 'active') return undefined;
-  const { id, public_key_jwk } = principal.output;
-  return public_key_jwk && { node: { id, public_key_jwk }, grant: { role: 'node', node_id: id } };
+  const { id, public_key_jwk, thumbprint } = principal.output;
+  if (!public_key_jwk || thumbprint === undefined || thumbprint !== heldKey) return undefined;
+  return { node: { id, public_key_jwk }, grant: { role: 'node', node_id: id } };
 }

@@ -47,6 +47,8 @@ export interface VerifiedToken extends Subject {
   withoutEmail?: WithoutEmail;
   /** Which of the platform's keys signed it, for the platform's own tokens. */
   keyId?: string;
+  /** Of a node's: the thumbprint of the key it was given for (RFC 7800 §3.1). */
+  heldKey?: string;
 }
 
 const LIFETIME_SECONDS_MAX = 24 * 3600;
@@ -62,7 +64,11 @@ const Claims = v.looseObject({
   exp: v.number(),
   email: v.optional(v.unknown()),
   email_verified: v.optional(v.unknown()),
+  cnf: v.optional(v.unknown()),
 });
+/** RFC 9449 §6 */
+const Confirmation = v.object({ jkt: v.string() });
+
 type Claims = v.InferOutput<typeof Claims>;
 
 /** Whose the token says it is. */
@@ -108,12 +114,12 @@ async function verifyOwn(
 ): Promise<VerifiedToken> {
   const key = await findKey(keyId);
   if (!key) throw refuse('auth.invalid');
-  await verifyClaims(token, () => key, now, {
+  const { cnf } = await verifyClaims(token, () => key, now, {
     issuer: environment('TOKEN_ISSUER'),
     audience: API_AUDIENCE,
     algorithms: ['ES256'],
   });
-  return { kind, id, subject, keyId };
+  return { kind, id, subject, keyId, ...(v.is(Confirmation, cnf) && { heldKey: cnf.jkt }) };
 }
 
 async function verifyPerson(
