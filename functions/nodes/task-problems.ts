@@ -31,7 +31,7 @@ export const taskProblems = {
   },
   'secret.unknown': { status: 404, retryable: false, title: 'The secret was not found' },
   'secret.fetched': { status: 409, retryable: false, title: 'The secret has already been fetched' },
-  'secret.expired': { status: 410, retryable: false, title: 'The secret has expired' },
+  'secret.expired': { status: 409, retryable: false, title: 'The secret has expired' },
 } as const satisfies Problems;
 
 export const refuse = refusing(taskProblems);
