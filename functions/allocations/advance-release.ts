@@ -1,7 +1,6 @@
 import { type PlannedTask, planRemoval } from '../nodes/plan-task.ts';
-import { readTasks } from '../nodes/read-tasks.ts';
+import { readAnswers } from '../nodes/read-tasks.ts';
 import { readWorkloadsOn } from '../nodes/read-workloads.ts';
-import { isOpen } from '../nodes/task-row.ts';
 import type { Workload } from '../nodes/workload.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
@@ -87,11 +86,11 @@ async function removeLeft(
 
 /** With why the last removal did not succeed, as its task says now. */
 async function lookAt(lefts: Leftover[]): Promise<Leftover[]> {
-  const tasks = await readTasks(lefts.flatMap(({ task_id }) => task_id ?? []));
+  const answers = await readAnswers(lefts.flatMap(({ task_id }) => task_id ?? []));
   return lefts.map(({ workload_id, task_id }) => {
-    const task = task_id === undefined ? undefined : tasks.get(task_id);
-    if (!task) return { workload_id };
-    return { workload_id, task_id, ...(!isOpen(task) && { code: task.code ?? 'internal' }) };
+    const answer = task_id === undefined ? undefined : answers.get(task_id);
+    if (!answer) return { workload_id };
+    return { workload_id, task_id, ...(!answer.isOpen && { code: answer.code ?? 'internal' }) };
   });
 }
 

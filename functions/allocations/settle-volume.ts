@@ -1,7 +1,6 @@
 import { forgetVolume } from '../nodes/capacity.ts';
 import { findPlace, saveCapacity } from '../nodes/hold-capacity.ts';
-import { readTasks } from '../nodes/read-tasks.ts';
-import { isOpen } from '../nodes/task-row.ts';
+import { readAnswers } from '../nodes/read-tasks.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';
@@ -25,13 +24,9 @@ const KEEPER: Actor = { kind: 'platform', id: 'volume-keeper' };
 export async function settleVolume(ctx: Context, id: VolumeId): Promise<void> {
   await commitDecision(ctx, 'allocations.volume.settle', async () => {
     const before = await findAnyVolume(id);
-    const task = before && (await readTasks([before.task_id])).get(before.task_id);
-    if (!task || isOpen(task)) return undefined;
-    const settled = settle(before, {
-      task_id: task.id,
-      isDone: task.status === 'succeeded',
-      code: task.code,
-    });
+    const answer = before && (await readAnswers([before.task_id])).get(before.task_id);
+    if (!answer || answer.isOpen) return undefined;
+    const settled = settle(before, { task_id: before.task_id, ...answer });
     if (settled === undefined) return undefined;
     const after = settled === 'gone' ? before : settled;
     return {

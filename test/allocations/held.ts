@@ -38,7 +38,8 @@ export const hostFor = (
   count = 1,
   more: Partial<Node> = {},
   inventory: Partial<Inventory> = {},
-) => scene.host({ gpus: gpus(count, gpu_model === undefined ? {} : { model: gpu_model }), ...inventory }, more);
+) =>
+  scene.host({ gpus: gpus(count, gpu_model === undefined ? {} : { model: gpu_model }), ...inventory }, more);
 
 export async function offered(scene: Scene, count = 1, more: Partial<PutSku> = {}): Promise<Offered> {
   const sku = await skuOf(scene, more);
