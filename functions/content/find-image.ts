@@ -8,6 +8,7 @@ import {
   requireMediaType,
 } from './image.ts';
 import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
+import { logIn } from '../storage/registry-login.ts';
 import { imageUri } from '../storage/repository.ts';
 import { refuse } from './problems.ts';
 import type { FoundImage, PlatformImage } from './stored-content.ts';
@@ -17,7 +18,7 @@ export async function findImage(
   { repository, digest }: { repository: string; digest: string },
   statedType: string | undefined,
 ): Promise<FoundImage> {
-  const registry = await readRepository(repository);
+  const registry = readRepository(repository, await logIn());
   const manifest = await registry.manifest(digest);
   if (!manifest) throw (await registry.hasBlob(digest)) ? partOfImage() : absentImage(repository, digest);
   const found = readManifest(manifest);

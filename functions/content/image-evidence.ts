@@ -1,6 +1,12 @@
 import * as v from 'valibot';
 import { parseJson } from '../trust/strict-json.ts';
-import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
+import {
+  isDigest,
+  readRepository,
+  REFERRERS_MAX,
+  type RegistryLogin,
+  type RegistryReader,
+} from '../storage/registry-client.ts';
 import type { Attachment, Evidence } from '../trust/verification.ts';
 
 const ENVELOPE_BYTES_MAX = 1024 * 1024;
@@ -17,17 +23,14 @@ const Attached = v.object({
 
 /**
  * What is attached to an image in the registry. Anything malformed is not evidence. A registry that does not answer
- * leads to a refusal that may be retried, never to a verdict.
+ * leads to a refusal that may be retried, never to a verdict. The host's agent runs this very file.
  */
-export async function findImageEvidence({
-  repository,
-  digest,
-}: {
-  repository: string;
-  digest: string;
-}): Promise<Evidence> {
+export async function findImageEvidence(
+  { repository, digest }: { repository: string; digest: string },
+  login: RegistryLogin,
+): Promise<Evidence> {
   const evidence: Evidence = { signatures: [], provenances: [] };
-  const registry = await readRepository(repository);
+  const registry = readRepository(repository, login);
   if (!(await registry.manifest(digest))) return { ...evidence, isContentAbsent: true };
   const found = (await registry.referrers(digest)).filter(mayBeEvidence).slice(0, REFERRERS_MAX);
   for (const referrer of found) {

@@ -1,11 +1,10 @@
 // Reads what was pushed, over the distribution API. A registry may be slow, broken or somebody else's: every answer is
-// bounded in time and bytes, and what has a digest is believed only after its bytes were hashed.
+// bounded in time and bytes, and what has a digest is believed only after its bytes were hashed. Hosts read with it too:
+// whoever calls it brings the login, and nothing here knows AWS.
 
 import { hash } from 'node:crypto';
-import { GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
 import * as v from 'valibot';
 import { Digest } from '../platform/name.ts';
-import { ecr } from '../platform/clients.ts';
 import { Refusal } from '../platform/errors.ts';
 import { parseJson } from '../trust/strict-json.ts';
 import type { Attachment } from '../trust/verification.ts';
@@ -21,8 +20,6 @@ const REDIRECTS_MAX = 3;
 const PAGES_MAX = 5;
 /** As many attached things as are looked at: nobody signs an image so often. */
 export const REFERRERS_MAX = 50;
-/** A password is renewed while it still works. */
-const LOGIN_MARGIN_MS = 5 * 60_000;
 
 const MANIFEST_TYPES = [
   'application/vnd.oci.image.manifest.v1+json',
@@ -49,9 +46,19 @@ export interface RegistryReader {
   referrers(digest: string): Promise<Referrer[]>;
 }
 
+/** Where the registry is, and what to show there. */
+export interface RegistryLogin {
+  /** `https://<host>`. */
+  endpoint: string;
+  /** The value of the header. */
+  authorization: string;
+}
+
 /** One repository, for as long as one call of the API may take. */
-export async function readRepository(repository: string): Promise<RegistryReader> {
-  const { endpoint, authorization } = await logIn();
+export function readRepository(
+  repository: string,
+  { endpoint, authorization }: RegistryLogin,
+): RegistryReader {
   const line: Line = { endpoint, authorization, deadline: AbortSignal.timeout(CALL_MS) };
   const base = `/v2/${repository}`;
 
@@ -108,9 +115,7 @@ export async function readRepository(repository: string): Promise<RegistryReader
 }
 
 /** How one call speaks to the registry. */
-interface Line {
-  endpoint: string;
-  authorization: string;
+interface Line extends RegistryLogin {
   deadline: AbortSignal;
 }
 
@@ -208,20 +213,3 @@ function nextPage({ headers }: Answer, endpoint: string): string | undefined {
 }
 
 const unavailable = (detail: string): Refusal => refuse('registry.unavailable', { detail });
-
-interface Login {
-  endpoint: string;
-  authorization: string;
-  expiresAtMs: number;
-}
-
-let login: Login | undefined;
-
-async function logIn(): Promise<Login> {
-  if (login && login.expiresAtMs - Date.now() > LOGIN_MARGIN_MS) return login;
-  const { authorizationData } = await ecr().send(new GetAuthorizationTokenCommand({}));
-  const { authorizationToken, proxyEndpoint, expiresAt } = authorizationData?.[0] ?? {};
-  if (!authorizationToken || !proxyEndpoint) throw new Error('ECR returned no password.');
-  const expiresAtMs = expiresAt?.getTime() ?? 0;
-  return (login = { endpoint: proxyEndpoint, authorization: `Basic ${authorizationToken}`, expiresAtMs });
-}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findImageEvidence } from '../../functions/content/image-evidence.ts';
+import { logIn } from '../../functions/storage/registry-login.ts';
 import type { ArtifactView } from '../../functions/artifacts/artifact.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
@@ -312,7 +313,7 @@ describe('what is attached to an image', () => {
     return signature;
   }
 
-  const evidenceOf = (digest: string) => findImageEvidence({ repository, digest });
+  const evidenceOf = async (digest: string) => findImageEvidence({ repository, digest }, await logIn());
 
   test('is found with its bytes: signatures and provenance', async () => {
     const config = planConfig({ User: 'signed' });
@@ -389,7 +390,10 @@ describe('what is attached to an image', () => {
 
   test('cannot be found when the image is gone', async () => {
     expect(await evidenceOf(digestOf('gone'))).toMatchObject({ isContentAbsent: true });
-    const gone = await findImageEvidence({ repository: `${repository}-gone`, digest: digestOf('gone') });
+    const gone = await findImageEvidence(
+      { repository: `${repository}-gone`, digest: digestOf('gone') },
+      await logIn(),
+    );
     expect(gone).toMatchObject({ isContentAbsent: true });
   });
 });

@@ -5,6 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { findImageEvidence } from '../../functions/content/image-evidence.ts';
+import { logIn } from '../../functions/storage/registry-login.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { openScene, type Person } from '../api/scene.ts';
@@ -221,7 +222,9 @@ describe('a registry that', () => {
         : manifest(body);
       setTimeout(() => respond(request, response), late);
     };
-    await expect(findImageEvidence({ repository: 'a/b', digest: DIGEST })).rejects.toMatchObject({
+    await expect(
+      findImageEvidence({ repository: 'a/b', digest: DIGEST }, await logIn()),
+    ).rejects.toMatchObject({
       code: 'registry.unavailable',
       detail: 'The registry took too long to answer.',
     });
@@ -376,7 +379,7 @@ describe('the list of what is attached', () => {
         artifactType: 'application/vnd.cncf.notary.signature',
       })),
     );
-  const evidence = () => findImageEvidence({ repository: 'a/b', digest: DIGEST });
+  const evidence = async () => findImageEvidence({ repository: 'a/b', digest: DIGEST }, await logIn());
   /** How the registry behaves when it is asked for the list; the image is there. */
   const listing =
     (behaviour: Behaviour): Behaviour =>

@@ -1,6 +1,7 @@
 import { CreateRepositoryCommand } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findImageEvidence } from '../../functions/content/image-evidence.ts';
+import { logIn } from '../../functions/storage/registry-login.ts';
 import { judgeTrust, type Question } from '../../functions/trust/trust.ts';
 import type { Attachment, Descriptor, Verification } from '../../functions/trust/verification.ts';
 import { attach } from '../../sdk/signing/attach.ts';
@@ -106,7 +107,10 @@ async function attachAll(
 
 async function judge(question: Question): Promise<Verification> {
   const { digest } = question.descriptor;
-  return judgeTrust({ ...question, evidence: await findImageEvidence({ repository: REPOSITORY, digest }) });
+  return judgeTrust({
+    ...question,
+    evidence: await findImageEvidence({ repository: REPOSITORY, digest }, await logIn()),
+  });
 }
 
 /** So many at once: the registry writes each to the disk. */
