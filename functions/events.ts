@@ -70,6 +70,7 @@ import {
   NodeUncordoned,
 } from './nodes/node-events.ts';
 import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
+import { TaskEnded, TaskRequested } from './nodes/task-row.ts';
 import type { EventKind } from './platform/events.ts';
 import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
 import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
@@ -175,14 +176,16 @@ export const EVENTS = [
   [NodeInventoryChanged, 'nodes', []],
   [NodeCordoned, 'nodes', []],
   [NodeUncordoned, 'nodes', []],
-  [DrainRequested, 'nodes', []],
+  [DrainRequested, 'nodes', ['allocations']],
   [NodeDrained, 'nodes', []],
   [NodeSuspect, 'nodes', []],
-  [NodeLost, 'nodes', []],
-  [NodeRecovered, 'nodes', []],
+  [NodeLost, 'nodes', ['allocations']],
+  [NodeRecovered, 'nodes', ['allocations']],
   [NodeKeyCloned, 'nodes', []],
   [ForeignRequestRefused, 'nodes', []],
-  [NodeRemoved, 'nodes', ['nodes']],
+  [TaskRequested, 'nodes', ['nodes']],
+  [TaskEnded, 'nodes', ['allocations']],
+  [NodeRemoved, 'nodes', ['allocations', 'nodes']],
 
   [IntentCreated, 'publishing', []],
   [IntentUnwrapped, 'publishing', []],

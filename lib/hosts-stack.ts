@@ -1,5 +1,6 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { Allocations } from './allocations.ts';
 import type { CoreStack } from './core-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { Nodes } from './nodes.ts';
@@ -14,5 +15,6 @@ export class HostsStack extends Stack {
   constructor(scope: Construct, id: string, { data, core: { api, kernel }, ...props }: HostsStackProps) {
     super(scope, id, props);
     api.serve('nodes', new Nodes(this, 'Nodes', { kernel, data }).api);
+    api.serve('allocations', new Allocations(this, 'Allocations', { kernel }).api);
   }
 }

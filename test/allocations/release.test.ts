@@ -199,7 +199,7 @@ describe('a drain', () => {
   test('that tears down releases everything on the node; the last one out tells that it is drained', async () => {
     const offer = await offered(scene, 2);
     const both = [await allocated(project, offer), await allocated(project, offer)];
-    const node = await hosts.change(offer.node, { placement: 'draining' });
+    const node = await hosts.change(offer.node, { placement: 'draining', drain_mode: 'teardown' });
     await hosts.tell(DrainRequested(node, 'teardown'));
     await hosts.deliver();
     for (const allocation of both) expect(await read(allocation)).toMatchObject({ status: 'released' });
@@ -208,7 +208,7 @@ describe('a drain', () => {
 
   test('that waits releases nothing', async () => {
     const { allocation, node } = await occupied(0);
-    const draining = await hosts.change(node, { placement: 'draining' });
+    const draining = await hosts.change(node, { placement: 'draining', drain_mode: 'wait' });
     await hosts.tell(DrainRequested(draining, 'wait'));
     await hosts.deliver();
     expect(await read(allocation)).toMatchObject({ status: 'active' });
