@@ -69,8 +69,11 @@ import {
   NodeSuspect,
   NodeUncordoned,
 } from './nodes/node-events.ts';
-import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
+import { PullRefused } from './nodes/pull.ts';
+import { SecretRefused } from './nodes/secret.ts';
 import { TaskEnded, TaskRequested } from './nodes/task-row.ts';
+import { WorkloadChanged } from './nodes/workload.ts';
+import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
 import type { EventKind } from './platform/events.ts';
 import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
 import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
@@ -183,9 +186,12 @@ export const EVENTS = [
   [NodeRecovered, 'nodes', ['allocations']],
   [NodeKeyCloned, 'nodes', []],
   [ForeignRequestRefused, 'nodes', []],
+  [NodeRemoved, 'nodes', ['allocations', 'nodes']],
   [TaskRequested, 'nodes', ['nodes']],
   [TaskEnded, 'nodes', ['allocations']],
-  [NodeRemoved, 'nodes', ['allocations', 'nodes']],
+  [WorkloadChanged, 'nodes', []],
+  [PullRefused, 'nodes', []],
+  [SecretRefused, 'nodes', []],
 
   [IntentCreated, 'publishing', []],
   [IntentUnwrapped, 'publishing', []],
