@@ -7,7 +7,7 @@ import { scopeOf } from '../../functions/platform/route.ts';
 import { routesInFull } from '../../lib/endpoints.ts';
 import { isAsked } from '../domains.ts';
 import type { Body } from './recipe.ts';
-import { commands, reads } from './recipes.ts';
+import { commands, reads, reports } from './recipes.ts';
 import { openScene, type Scene } from './scene.ts';
 import { differenceOf, type Item, takeSnapshot } from './snapshot.ts';
 import { type Answer, type Call, openWorld, type World } from './world.ts';
@@ -18,9 +18,17 @@ const inFull = routesInFull().filter(({ route }) => isAsked(route));
 const specs = new Map(inFull.map(({ route, endpoint }) => [route, endpoint.spec]));
 
 /** They let somebody in who may read there already: nothing has happened that others would follow. */
-const WITHOUT_EVENTS = new Set(['mintToken', 'createEventTicket']);
+const WITHOUT_EVENTS = new Set(['mintToken', 'mintNodeToken', 'createEventTicket']);
 
-const SECRETS = ['private_key_pem', 'invitation_token', 'access_token', 'ticket', 'assertion'];
+const SECRETS = [
+  'private_key_pem',
+  'invitation_token',
+  'access_token',
+  'ticket',
+  'assertion',
+  'join_token',
+  'proof',
+];
 
 let world: World;
 let scene: Scene;
@@ -65,6 +73,11 @@ describe('the routes', () => {
   test('that only read all have a recipe', () => {
     const reading = inFull.filter(({ endpoint }) => endpoint.kind === 'query');
     expect(reading.map(({ route }) => route).sort()).toEqual(reads.map(([route]) => route).sort());
+  });
+
+  test('by which hosts report all have a recipe', () => {
+    const reporting = inFull.filter(({ endpoint }) => endpoint.kind === 'report');
+    expect(reporting.map(({ route }) => route).sort()).toEqual(reports.map(([route]) => route).sort());
   });
 });
 
@@ -158,4 +171,12 @@ describe.each(commands)('%s', (_, { route, prepare }) => {
     }
     return cases;
   }
+});
+
+describe.each(reports)('%s', (route, prepare) => {
+  test('changes one row and leaves no record', async () => {
+    const { answer, added, removed, changed } = await watch(route, keyed(await prepare(scene)));
+    expect(answer.status, answer.text).toBe(200);
+    expect([added, removed, changed.length]).toEqual([[], [], 1]);
+  });
 });
