@@ -23,6 +23,11 @@ const READ_NOTHING = new Set([
 
 /** What cannot be told by one. */
 const READS_MORE: Record<string, number> = {
+  // Which there are, and then each as it is now.
+  'GET /api/v1/admin/allocations': 2,
+  // What is asked for, which hosts there are, and what is held of those that would do.
+  'GET /api/v1/projects/{project_id}/placement/explain': 3,
+  'GET /api/v1/admin/placement/explain': 3,
   // The parts over which the index of all audit rows is spread, at once.
   'GET /api/v1/admin/audit': 4,
   // Which bytes the artifact is, who has them, and how their versions stand.
@@ -32,6 +37,16 @@ const READS_MORE: Record<string, number> = {
 
 /** What a command needs to know before it can decide; more than one request would have to be explained here. */
 const READS_OF_RULES: Record<string, number> = {
+  'PUT /api/v1/admin/skus/{sku}': 1,
+  'DELETE /api/v1/admin/skus/{sku}': 1,
+  // Which hosts there are, and then all that a place is chosen by.
+  'POST /api/v1/projects/{project_id}/allocations': 2,
+  'POST /api/v1/projects/{project_id}/allocations/{allocation_id}/release': 1,
+  // The allocation first: only it says on which host it is.
+  'POST /api/v1/admin/allocations/{allocation_id}/write-off': 2,
+  // And for what a host is asked, the number of its last task about it.
+  'POST /api/v1/projects/{project_id}/volumes': 3,
+  'DELETE /api/v1/projects/{project_id}/volumes/{volume_id}': 3,
   'POST /api/v1/selftests': 0,
   'POST /api/v1/admin/selftests': 0,
   // The caller's own roles, to which one is added.
