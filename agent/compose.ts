@@ -22,9 +22,9 @@ export interface Composing {
   stateDir: string;
   journal: Journal;
   /** Ends this process, so that the launcher starts the current release. */
-  restart(): void;
+  restart: () => void;
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 export function composeAgent({ config, stateDir, journal, restart, log, now }: Composing) {

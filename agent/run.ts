@@ -28,7 +28,7 @@ export interface Agent {
   config: Config;
   stateDir: string;
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 /** Ends when the signal is aborted, or to be started anew. Rejects if it cannot go on. */
