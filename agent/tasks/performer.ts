@@ -41,8 +41,11 @@ export interface PlatformChannel {
   pullCredentials(
     repositories: string[],
   ): Promise<{ registry_host: string; username: string; password: string }>;
-  /** Verified with the host key; at least of this revision. A change that is not known here yet is fetched. */
-  trust(revision: number): Promise<TrustDocument>;
+  /**
+   * Verified with the host key; at least of this revision. A change that is not known here yet is fetched, and so is that
+   * one of these images was assigned since; it may still be missing then.
+   */
+  trust(revision: number, images?: { repository: string; digest: string }[]): Promise<TrustDocument>;
   /** The value behind a one-time handle. `fetchId` must be kept in the journal first. */
   secret(handle: string, fetchId: string): Promise<Uint8Array>;
   /** A compact JWS (ES256, `kid` is the node's id) by the node's key. */

@@ -205,8 +205,20 @@ export const TaskFrame = v.looseObject({
 });
 export type TaskFrame = v.InferOutput<typeof TaskFrame>;
 
+/** Named one by one: a frame may have members nobody here knows, of which nothing is known either. */
+type FrameMember =
+  | 'id'
+  | 'node_id'
+  | 'schema_version'
+  | 'subject'
+  | 'fence'
+  | 'deadline_at'
+  | 'trust_revision'
+  | 'correlation_id'
+  | 'traceparent';
+
 export type Task<K extends TaskKind = TaskKind> = {
-  [Kind in K]: Omit<TaskFrame, 'kind' | 'payload'> & { kind: Kind; payload: Payload<Kind> };
+  [Kind in K]: Pick<TaskFrame, FrameMember> & { kind: Kind; payload: Payload<Kind> };
 }[K];
 
 /** Why a task did not do what it says. A closed list: people and workflows decide by it. */
