@@ -14,10 +14,7 @@ const WORDS: [RegExp, TaskFailure][] = [
   ],
   [/port is already allocated|address already in use|failed to bind (?:host )?port/i, 'port_taken'],
   [/no space left on device|disk quota exceeded/i, 'disk_full'],
-  [
-    /exec: "[^"]*"|executable file not found|unable to start container process|exec format error/i,
-    'exited',
-  ],
+  [/exec: "[^"]*"|executable file not found|unable to start container process|exec format error/i, 'exited'],
   [
     /all predefined address pools have been fully subnetted|non-overlapping IPv4 address pool/i,
     'engine_unavailable',
@@ -64,7 +61,8 @@ export async function unlessSo(request: Promise<unknown>): Promise<void> {
 export function failureOf(error: unknown, otherwise: TaskFailure = 'internal'): TaskFailed {
   if (error instanceof TaskFailed) return error;
   if (error instanceof Refusal) return new TaskFailed('trust_unavailable', error.detail ?? error.message);
-  if (isEngineGone(error)) return new TaskFailed('engine_unavailable', 'The container engine does not answer.');
+  if (isEngineGone(error))
+    return new TaskFailed('engine_unavailable', 'The container engine does not answer.');
   const said = wordsOf(error);
   return new TaskFailed(codeOf(said) ?? otherwise, said);
 }

@@ -29,7 +29,8 @@ export const bridgeName = (workloadId: string): string =>
   `${BRIDGE_PREFIX}${hash('sha256', workloadId).slice(0, 12)}`;
 
 /** Changes with anything a container is made of. */
-export const specOf = (container: Container): string => hash('sha256', JSON.stringify(container)).slice(0, 32);
+export const specOf = (container: Container): string =>
+  hash('sha256', JSON.stringify(container)).slice(0, 32);
 
 export const workloadLabels = (nodeId: string, workload: Workload): Record<string, string> => ({
   [NODE]: nodeId,
