@@ -56,5 +56,7 @@ function clientOf(credentials: QueueCredentials): SQSClient {
       sessionToken: credentials.session_token,
     },
     maxAttempts: 2,
+    // A long poll takes its 20 seconds; a connection that died without a word must not hold the queue for ever.
+    requestHandler: { requestTimeout: 35_000, connectionTimeout: 5_000 },
   });
 }

@@ -154,5 +154,7 @@ export const AgentRelease = v.object({
   digest: Digest,
   size_bytes: whole(1, 20 * 1024 * 1024),
   iat: v.number(),
+  /** The one newer version that this one may replace. Without it a release never replaces a newer one. */
+  downgrade_from: v.optional(v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+$/))),
 });
 export type AgentRelease = v.InferOutput<typeof AgentRelease>;
