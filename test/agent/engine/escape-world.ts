@@ -162,7 +162,7 @@ async function openRoutedServer(run: (args: string[]) => Promise<string>, image:
 /** Each in a shell of its own, its status behind its number. Variables are the shell's alone, not the environment's. */
 function scriptOf(probes: Probe[], variables: Variables): string {
   return [
-    'busybox mkdir -p /tmp/applets && busybox --install -s /tmp/applets && PATH=/tmp/applets:$PATH',
+    'busybox mkdir -p /tmp/applets; busybox --install -s /tmp/applets 2> /dev/null; PATH=/tmp/applets:$PATH',
     ...Object.entries(variables).map(([name, value]) => `${name}='${value}'`),
     ...probes.map(
       ({ script }, index) => `(${script}) < /dev/null > /dev/null 2>&1; echo "probe ${index} $?"`,

@@ -44,7 +44,6 @@ const CALLS: Call[] = [
   ['leave all groups', 'setgroups', syscallProgram(116, 0, 0), 0, 'plain'],
   ['open a raw socket', 'raw', syscallProgram(41, 2, 3, 1), 0, 'plain'],
   ['open a packet socket', 'packet', syscallProgram(41, 17, 3, 768), 0, 'plain'],
-  ['speak to the hypervisor by a vsock', 'vsock', syscallProgram(41, 40, 1, 0)],
   ['restart the machine', 'reboot', syscallProgram(169, 0, 0, 0, 0), EINVAL],
   ['load another kernel', 'kexec', syscallProgram(246, 0, 0, 0, 0)],
   ['load a module', 'module', syscallProgram(175, 'no module', 9, ''), ENOEXEC],
@@ -63,7 +62,6 @@ const CALLS: Call[] = [
   ['handle page faults of the kernel', 'userfaultfd', syscallProgram(323, 0)],
   ['read the keyring', 'keyctl', syscallProgram(250, 0, -3, 1)],
   ['add a key', 'add-key', syscallProgram(248, 'user', 'probe', 'value', 5, -2)],
-  ['submit work to the kernel by a ring', 'io-uring', syscallProgram(425, 1, Buffer.alloc(120))],
   ['go before all others', 'setpriority', syscallProgram(141, 0, 0, -5)],
   ['run in real time', 'fifo', syscallProgram(144, 0, 1, FIFO_PRIORITY)],
   ['pin memory of NUMA nodes', 'mbind', syscallProgram(256, 0, 0, 0, 0), EINVAL],
@@ -79,11 +77,20 @@ const CALLS: Call[] = [
   ],
 ];
 
-export const CALL_PROBES: Probe[] = CALLS.map(([name, file, , answer = 0, control = 'open']) => ({
+/** What the engine's own profile of calls refuses from version 25 on; earlier ones let it through. */
+const LATER_CALLS: Call[] = [
+  ['speak to the hypervisor by a vsock', 'vsock', syscallProgram(41, 40, 1, 0)],
+  ['submit work to the kernel by a ring', 'io-uring', syscallProgram(425, 1, Buffer.alloc(120))],
+];
+
+const probeOf = ([name, file, , answer = 0, control = 'open']: Call): Probe => ({
   name,
   control,
   script: `/data/${file}; test $? = ${answer}`,
-}));
+});
+
+export const CALL_PROBES: Probe[] = CALLS.map(probeOf);
+export const LATER_CALL_PROBES: Probe[] = LATER_CALLS.map(probeOf);
 
 /** By the name of the file. */
-export const PROGRAMS = new Map(CALLS.map(([, file, program]) => [file, program]));
+export const PROGRAMS = new Map([...CALLS, ...LATER_CALLS].map(([, file, program]) => [file, program]));
