@@ -7,7 +7,7 @@ interface Part {
   env: { name: string }[];
   ports: { container: number; protocol: string; host?: number | undefined }[];
   health?: { kind: string; port?: number | undefined; path?: unknown; command?: unknown } | undefined;
-  resources: { memory_mib: number; shared_memory_mib: number; gpu_uuids: string[] };
+  resources: { gpu_uuids: string[] };
   mounts: { volume_id: string; path: string }[];
   secrets: { path: string }[];
   depends_on: string[];
@@ -67,8 +67,6 @@ function findPartFault(part: Part, names: string[], volumes: Set<string>): strin
   if (hasTwice(ports.map(({ container, protocol }) => `${container}/${protocol}`)))
     return 'It lists a port twice.';
   if (hasTwice(resources.gpu_uuids)) return 'It is given a GPU twice.';
-  if (resources.shared_memory_mib > resources.memory_mib)
-    return 'It is given more shared memory than memory, which it is part of.';
   return findHealthFault(part);
 }
 

@@ -93,7 +93,6 @@ const TOGETHER: HostileTask[] = (
     ['two secrets at one path', '/containers/0/secrets', secrets('/run/secrets/a', '/run/secrets/a')],
     ['a variable twice', '/containers/0/env', [variable('A', '1'), variable('A', '2')]],
     ['a GPU twice', '/containers/0/resources/gpu_uuids', ['GPU-aaaaaaaa-1', 'GPU-aaaaaaaa-1']],
-    ['more shared memory than memory', '/containers/0/resources/shared_memory_mib', 65],
     ['a check without its command', '/containers/0/health', { kind: 'command' }],
     ['a check without a port', '/containers/1/health', { kind: 'tcp' }],
     ['a check with a command it does not run', '/containers/0/health', { kind: 'http', command: ['id'] }],
