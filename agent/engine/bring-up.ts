@@ -148,7 +148,7 @@ async function startAll(parts: Parts, workload: Workload, made: Made[], how: How
   const outputs: Outputs = new Map();
   const ready = new Map<string, Promise<void>>();
   const start = async ({ container, handle, isNew }: Made): Promise<void> => {
-    await Promise.all(container.depends_on.map((name) => ready.get(name)));
+    await Promise.all(container.depends_on.flatMap((name) => ready.get(name) ?? []));
     signal.throwIfAborted();
     const runBootstrap = isNew || how.bootstrap === 'always';
     const output = await startComponent(parts, workload, container, { handle, signal, runBootstrap });

@@ -20,9 +20,7 @@ export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { signal }).catch(() => undefined);
 
 /** Waits for all, also when one has failed: whoever undoes it must not undo what is only just being done. */
-export async function settled<const T extends readonly Promise<unknown>[]>(
-  work: T,
-): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+export async function settled<const T extends readonly Promise<unknown>[]>(work: T) {
   await Promise.allSettled(work);
-  return Promise.all(work) as never;
+  return Promise.all(work);
 }

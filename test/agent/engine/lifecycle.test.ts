@@ -107,10 +107,10 @@ describe('one container', () => {
     const { workload_id } = launch;
     await world.run('oci.launch', launch);
     const { lines = [] } = await world.run('logs.read', { workload_id });
-    expect(lines.map(({ stream, text }) => [stream, text]).toSorted()).toEqual([
-      ['stderr', 'two'],
-      ['stdout', 'one'],
-      ['stdout', 'three'],
+    expect(lines.map(({ stream, text }) => `${stream} ${text}`).toSorted()).toEqual([
+      'stderr two',
+      'stdout one',
+      'stdout three',
     ]);
     const since = new Date(Date.now() + 60_000).toISOString();
     expect((await world.run('logs.read', { workload_id, since })).lines).toEqual([]);

@@ -9,7 +9,7 @@ import type { TrustDocument, WorkloadStatus } from '../../../functions/nodes/age
 import type { TrustPolicy } from '../../../functions/trust/trust-policy.ts';
 import type { Image } from '../../../bin/local/web-image.ts';
 import { attach } from '../../../sdk/signing/attach.ts';
-import { createDevelopmentChain } from '../../../sdk/signing/certificates.ts';
+import { createDevelopmentChain, type DevelopmentChain } from '../../../sdk/signing/certificates.ts';
 import { signDescriptor } from '../../../sdk/signing/notation.ts';
 import { MANIFEST_TYPE } from '../../../sdk/signing/oci.ts';
 import { openRegistry } from '../../../sdk/signing/registry-access.ts';
@@ -21,6 +21,12 @@ type Assigned = TrustDocument['assigned'][number];
 export interface Published {
   repository: string;
   digest: string;
+}
+
+interface Publishing {
+  name?: string;
+  signedBy?: DevelopmentChain | 'nobody';
+  isAssigned?: boolean;
 }
 
 const NO_PROVENANCE = { required: false, builders: [], source_repositories: [] };
@@ -51,7 +57,7 @@ export async function openHostPlatform(nodeId: string) {
 
   async function publish(
     image: Image,
-    { name = 'web', signedBy = chain as typeof chain | 'nobody', isAssigned = true } = {},
+    { name = 'web', signedBy = chain, isAssigned = true }: Publishing = {},
   ): Promise<Published> {
     const repository = `gpuaas/apps/example/${name}`;
     const imageTagMutability = 'MUTABLE' as const;

@@ -72,7 +72,7 @@ test('a revoked image is not started again when its container ends', async () =>
   const { workload_id, done } = launch(image);
   await done;
   world.platform.revoke(image);
-  await (await world.docker.getContainer(`gpuaas-${workload_id}-main`)).kill();
+  await world.docker.getContainer(`gpuaas-${workload_id}-main`).kill();
   const status = await until(() => {
     const last = world.platform.lastTold(workload_id);
     return last?.state === 'failed' && last;

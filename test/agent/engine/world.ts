@@ -18,6 +18,7 @@ import type {
   WorkloadRecord,
 } from '../../../agent/tasks/performer.ts';
 import {
+  type Container,
   parseTask,
   TaskFrame,
   type Payload,
@@ -35,10 +36,8 @@ const HOUR_MS = 3600_000;
 const PORTS = 100;
 const FIRST_PORT = 14_000;
 
-type Launch = v.InferInput<
-  ReturnType<typeof import('../../../functions/nodes/task.ts').payloadSchema<'oci.launch'>>
->;
-export type ContainerInput = Launch['container'];
+/** What a task may leave out is filled in when it is read. */
+export type ContainerInput = v.InferInput<typeof Container>;
 
 export async function openEngineWorld() {
   const dataDir = mkdtempSync(join(tmpdir(), 'agent-engine-'));
