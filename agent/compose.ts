@@ -6,13 +6,13 @@ import { type Config, LAUNCHER_VARIABLE } from './config/config.ts';
 import { createPerformers } from './engine/performers.ts';
 import type { Journal } from './journal/journal.ts';
 import { createChannel } from './platform/channel.ts';
-import { connect } from './platform/connect.ts';
+import { connect } from './connect.ts';
 import { createReportSender } from './platform/send-reports.ts';
 import { findUser } from './ssh-trust/find-user.ts';
 import { createSshTrust } from './ssh-trust/reconcile-ssh-trust.ts';
-import { Lanes } from './tasks/lanes.ts';
+import { Lanes } from './runner/lanes.ts';
 import type { Log, Performers } from './tasks/performer.ts';
-import type { TaskRunner } from './tasks/run-task.ts';
+import type { TaskRunner } from './runner/run-task.ts';
 import { createUpdate } from './update/update-agent.ts';
 import { watchTrial } from './update/watch-trial.ts';
 import { agentVersion } from './version.ts';
@@ -22,9 +22,9 @@ export interface Composing {
   stateDir: string;
   journal: Journal;
   /** Ends this process, so that the launcher starts the current release. */
-  restart(): void;
+  restart: () => void;
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 export function composeAgent({ config, stateDir, journal, restart, log, now }: Composing) {

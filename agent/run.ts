@@ -14,8 +14,8 @@ import { lockStateDir } from './lock/lock.ts';
 import { pause } from './platform/back-off.ts';
 import { pollQueue } from './queue/poll-queue.ts';
 import type { Log } from './tasks/performer.ts';
-import { runTask, subjectOf } from './tasks/run-task.ts';
-import { AgentStopping } from './tasks/stopping.ts';
+import { runTask, subjectOf } from './runner/run-task.ts';
+import { AgentStopping } from './runner/stopping.ts';
 import { agentVersion } from './version.ts';
 
 const PRUNE_MS = 3600_000;
@@ -28,7 +28,7 @@ export interface Agent {
   config: Config;
   stateDir: string;
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 /** Ends when the signal is aborted, or to be started anew. Rejects if it cannot go on. */

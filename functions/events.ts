@@ -1,6 +1,17 @@
 // Every event on one page, as data: its kind, who emits it, who reacts to it. The CDK app makes the queues of it and the
 // AsyncAPI document is made of it. Functions do not import it: each would then carry the rules of all domains.
 
+import {
+  AllocationActive,
+  AllocationHostLost,
+  AllocationHostRecovered,
+  AllocationReleased,
+  AllocationReleaseRequested,
+  AllocationRequested,
+  AllocationWrittenOff,
+} from './allocations/allocation.ts';
+import { SkuChanged, SkuRemoved } from './allocations/sku.ts';
+import { VolumeCreated, VolumeFailed, VolumeRemoved } from './allocations/volume.ts';
 import { artifactTransitions } from './artifacts/artifact-transition.ts';
 import { ArtifactVerificationFailed, ArtifactVerified } from './artifacts/artifact-trust.ts';
 import { GarbageCollected } from './retention/garbage.ts';
@@ -42,19 +53,61 @@ import {
   SubmissionSubmitted,
   SubmissionWithdrawn,
 } from './manifests/submission.ts';
+import {
+  DrainRequested,
+  JoinRefused,
+  JoinTokenRenewed,
+  NodeCordoned,
+  NodeCreated,
+  NodeDrained,
+  NodeEnrolled,
+  NodeInventoryChanged,
+  NodeKeyCloned,
+  NodeLost,
+  NodeRecovered,
+  NodeRemoved,
+  NodeSuspect,
+  NodeUncordoned,
+} from './nodes/node-events.ts';
+import { PullRefused } from './nodes/pull.ts';
+import { SecretRefused } from './nodes/secret.ts';
+import { TaskEnded, TaskRequested } from './nodes/task-row.ts';
+import { WorkloadChanged } from './nodes/workload.ts';
+import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
 import type { EventKind } from './platform/events.ts';
 import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
 import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
 
 /** A domain with a function that reacts to events: functions/<reactor>/react-to-events.ts. */
-export type Reactor = 'artifacts' | 'catalog' | 'selftest';
+export type Reactor = 'allocations' | 'artifacts' | 'catalog' | 'nodes' | 'selftest';
 
 export type Emitter =
-  'artifacts' | 'catalog' | 'identity' | 'instances' | 'manifests' | 'publishing' | 'selftest';
+  | 'allocations'
+  | 'artifacts'
+  | 'catalog'
+  | 'identity'
+  | 'instances'
+  | 'manifests'
+  | 'nodes'
+  | 'publishing'
+  | 'selftest';
 
 type Row = readonly [kind: EventKind, emitter: Emitter, reactors: readonly Reactor[]];
 
 export const EVENTS = [
+  [SkuChanged, 'allocations', []],
+  [SkuRemoved, 'allocations', []],
+  [AllocationRequested, 'allocations', []],
+  [AllocationActive, 'allocations', []],
+  [AllocationReleaseRequested, 'allocations', ['allocations']],
+  [AllocationReleased, 'allocations', []],
+  [AllocationWrittenOff, 'allocations', ['allocations']],
+  [AllocationHostLost, 'allocations', []],
+  [AllocationHostRecovered, 'allocations', []],
+  [VolumeCreated, 'allocations', []],
+  [VolumeFailed, 'allocations', []],
+  [VolumeRemoved, 'allocations', []],
+
   [ArtifactRegistered, 'artifacts', []],
   [ArtifactVerified, 'artifacts', []],
   [ArtifactVerificationFailed, 'artifacts', []],
@@ -118,6 +171,27 @@ export const EVENTS = [
   [SubmissionRejected, 'manifests', []],
   [SubmissionWithdrawn, 'manifests', []],
   [VersionRegistered, 'manifests', []],
+
+  [NodeCreated, 'nodes', []],
+  [JoinTokenRenewed, 'nodes', []],
+  [NodeEnrolled, 'nodes', []],
+  [JoinRefused, 'nodes', []],
+  [NodeInventoryChanged, 'nodes', []],
+  [NodeCordoned, 'nodes', []],
+  [NodeUncordoned, 'nodes', []],
+  [DrainRequested, 'nodes', []],
+  [NodeDrained, 'nodes', []],
+  [NodeSuspect, 'nodes', []],
+  [NodeLost, 'nodes', []],
+  [NodeRecovered, 'nodes', []],
+  [NodeKeyCloned, 'nodes', []],
+  [ForeignRequestRefused, 'nodes', []],
+  [NodeRemoved, 'nodes', ['nodes']],
+  [TaskRequested, 'nodes', ['nodes']],
+  [TaskEnded, 'nodes', []],
+  [WorkloadChanged, 'nodes', []],
+  [PullRefused, 'nodes', []],
+  [SecretRefused, 'nodes', []],
 
   [IntentCreated, 'publishing', []],
   [IntentUnwrapped, 'publishing', []],

@@ -2,6 +2,15 @@
 // for the crossings listed in test/lib/partition-grants.test.ts. No function uses this.
 
 import {
+  ALLOCATION_PARTITIONS,
+  CHANGING_VOLUMES,
+  OPEN_ALLOCATIONS,
+  projectAllocations,
+  projectVolumes,
+  SKU_PARTITION,
+  VOLUME_PARTITIONS,
+} from './allocations/keys.ts';
+import {
   ARTIFACT_PARTITIONS,
   CONTENT_PARTITIONS,
   DUE_ARTIFACTS,
@@ -24,6 +33,13 @@ import {
 } from './identity/keys.ts';
 import { ASSERTION_PARTITIONS } from './identity/service-account-keys.ts';
 import { OPEN_SUBMISSIONS, PROJECT_SUBMISSIONS_PARTITIONS, SUBMISSION_PARTITIONS } from './manifests/keys.ts';
+import {
+  NODE_PARTITIONS,
+  NODES_PARTITION,
+  OPEN_TASKS,
+  SECRET_PARTITIONS,
+  TASK_PARTITIONS,
+} from './nodes/keys.ts';
 import {
   AUDIT_PARTITIONS,
   AUTHORIZATION_PARTITIONS,
@@ -87,10 +103,18 @@ export const PARTITIONS = {
     table: [promotionPartitions('version'), promotionPartitions('artifact'), PROMOTION_POLICY_PARTITION],
     gsi1: [openPromotions('version'), openPromotions('artifact')],
   },
+  nodes: {
+    table: [NODE_PARTITIONS, TASK_PARTITIONS, SECRET_PARTITIONS],
+    gsi1: [NODES_PARTITION, OPEN_TASKS],
+  },
   publishing: { table: [INTENT_PARTITIONS], gsi1: [OPEN_INTENTS] },
   artifacts: {
     table: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION],
     gsi1: [projectArtifacts('*'), DUE_ARTIFACTS],
+  },
+  allocations: {
+    table: [SKU_PARTITION, ALLOCATION_PARTITIONS, VOLUME_PARTITIONS],
+    gsi1: [projectAllocations('*'), OPEN_ALLOCATIONS, projectVolumes('*'), CHANGING_VOLUMES],
   },
   storage: { table: [REPOSITORY_PARTITION] },
   selftest: { table: [SELFTEST_PARTITIONS], gsi1: [OPEN_SELFTESTS] },

@@ -1,3 +1,5 @@
+import { agentEndpoints } from '../functions/agent/endpoints.ts';
+import { allocationsEndpoints } from '../functions/allocations/endpoints.ts';
 import { artifactsEndpoints } from '../functions/artifacts/endpoints.ts';
 import { catalogEndpoints } from '../functions/catalog/endpoints.ts';
 import { eventsEndpoints } from '../functions/events/endpoints.ts';
@@ -7,6 +9,7 @@ import type { Endpoint } from '../functions/platform/http/endpoint.ts';
 import { type Domain, type RouteKey, type Tables, routes } from '../functions/routes.ts';
 import { type HandlerName } from '../functions/platform/route.ts';
 import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
+import { nodesEndpoints } from '../functions/nodes/endpoints.ts';
 import { publishingEndpoints } from '../functions/publishing/endpoints.ts';
 import { retentionEndpoints } from '../functions/retention/endpoints.ts';
 import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
@@ -15,12 +18,15 @@ export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<Tables[D]>, 
 
 /** Who answers each route: the functions serve these, the document is made of what they say about themselves. */
 const endpoints: EndpointsByDomain = {
+  agent: agentEndpoints,
+  allocations: allocationsEndpoints,
   artifacts: artifactsEndpoints,
   catalog: catalogEndpoints,
   docs: docsEndpoints,
   events: eventsEndpoints,
   identity: identityEndpoints,
   manifests: manifestsEndpoints,
+  nodes: nodesEndpoints,
   publishing: publishingEndpoints,
   retention: retentionEndpoints,
   selftest: selftestEndpoints,

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, sy
 import { basename, join } from 'node:path';
 import { syncFolder, writeWhole } from '../config/write-whole.ts';
 
-export const AGENT_FILE = 'gpuaas-agent.mjs';
+const AGENT_FILE = 'gpuaas-agent.mjs';
 const VERSION = /^\d+\.\d+\.\d+$/;
 
 const releasesDir = (stateDir: string): string => join(stateDir, 'releases');
@@ -45,5 +45,6 @@ export function makeCurrent(stateDir: string, version: string): void {
 /** The one that runs and the one before it are enough. */
 export function removeOtherReleases(stateDir: string, kept: readonly (string | undefined)[]): void {
   for (const version of readdirSync(releasesDir(stateDir)))
-    if (!kept.includes(version)) rmSync(join(releasesDir(stateDir), version), { recursive: true, force: true });
+    if (!kept.includes(version))
+      rmSync(join(releasesDir(stateDir), version), { recursive: true, force: true });
 }

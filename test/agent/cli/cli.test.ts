@@ -1,7 +1,6 @@
 // The agent as people and systemd start it: a process of its own, a platform over HTTP, a queue, and no engine.
 
-import { createPublicKey } from 'node:crypto';
-import { hash } from 'node:crypto';
+import { createPublicKey, hash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,17 +74,24 @@ async function enrol({ body }: { body: unknown }) {
   };
 }
 
+/** What a command printed or told, whatever it is in full. */
+const containing = (text: string): string => expect.stringContaining(text) as string;
+
 const joinWords = (token = TOKEN, node = NODE) => [
-  ...['join', '--url', platform.url, '--node', node, '--token', token],
-  ...['--state-dir', stateDir, '--docker-socket', join(stateDir, 'no-docker.sock')],
+  'join',
+  `--url=${platform.url}`,
+  `--node=${node}`,
+  `--token=${token}`,
+  `--state-dir=${stateDir}`,
+  `--docker-socket=${join(stateDir, 'no-docker.sock')}`,
 ];
 
-const join_ = () => runAgentCommand(joinWords());
+const joinHost = () => runAgentCommand(joinWords());
 
 describe('join', () => {
   test('makes a key that stays here, and writes down what the platform told', async () => {
-    const { code, out } = await join_();
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('This host is the node one') as string });
+    const { code, out } = await joinHost();
+    expect({ code, out }).toEqual({ code: 0, out: containing('This host is the node one') });
     expect(statSync(stateDir).mode % 0o1000).toBe(0o700);
     expect(statSync(keyFile(stateDir)).mode % 0o1000).toBe(0o600);
     expect(JSON.parse(readFileSync(join(stateDir, 'config.json'), 'utf8'))).toMatchObject({
@@ -97,35 +103,46 @@ describe('join', () => {
   });
 
   test('a second time changes nothing, and another node is refused', async () => {
-    await join_();
+    await joinHost();
     const before = readNodeKey(stateDir).export({ type: 'pkcs8', format: 'pem' });
-    expect(await join_()).toMatchObject({ code: 0, out: expect.stringContaining('already') });
+    expect(await joinHost()).toMatchObject({ code: 0, out: containing('already') });
     expect(platform.askedFor(platform.at('/enrolment'))).toHaveLength(1);
     expect(readNodeKey(stateDir).export({ type: 'pkcs8', format: 'pem' })).toEqual(before);
     const other = await runAgentCommand(joinWords(TOKEN, '0190a000-0000-7000-8000-00000000000f'));
-    expect(other).toMatchObject({ code: 1, err: expect.stringContaining('already') });
+    expect(other).toMatchObject({ code: 1, err: containing('already') });
   });
 
   test('that the platform refuses says why, and can be tried again with the same key', async () => {
     const { code, err } = await runAgentCommand(joinWords('x'.repeat(43)));
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('node.join_refused') as string });
+    expect({ code, err }).toEqual({ code: 1, err: containing('node.join_refused') });
     expect(existsSync(join(stateDir, 'config.json'))).toBe(false);
     const key = readFileSync(keyFile(stateDir), 'utf8');
-    expect((await join_()).code).toBe(0);
+    expect((await joinHost()).code).toBe(0);
     expect(readFileSync(keyFile(stateDir), 'utf8')).toBe(key);
   });
 
   test('takes the token from a file or the environment, where others do not see it', async () => {
     const file = join(stateDir, 'token');
     writeFileSync(file, `${TOKEN}\n`);
-    const without = joinWords().filter((word) => word !== '--token' && word !== TOKEN);
+    const without = joinWords().filter((word) => !word.startsWith('--token='));
     expect((await runAgentCommand([...without, '--token-file', file])).code).toBe(0);
-    const env = { GPUAAS_JOIN_TOKEN: TOKEN };
-    expect((await runAgentCommand([...without, '--again'], { env })).code).toBe(0);
+    process.env['GPUAAS_JOIN_TOKEN'] = TOKEN;
+    expect((await runAgentCommand([...without, '--again'])).code).toBe(0);
+    delete process.env['GPUAAS_JOIN_TOKEN'];
   });
 
   test('names all that is wrong with its words at once', async () => {
-    const words = ['join', '--url', 'http://far.test', '--node', 'x', '--token', 'y', '--state-dir', stateDir];
+    const words = [
+      'join',
+      '--url',
+      'http://far.test',
+      '--node',
+      'x',
+      '--token',
+      'y',
+      '--state-dir',
+      stateDir,
+    ];
     const { code, err } = await runAgentCommand(words);
     expect(code).toBe(2);
     for (const option of ['--url:', '--node:', '--token:']) expect(err).toContain(option);
@@ -135,19 +152,22 @@ describe('join', () => {
 describe('without having joined', () => {
   test.each(['run', 'doctor', 'status'])('%s says what to do', async (command) => {
     const { code, err } = await runAgentCommand([command, '--state-dir', stateDir]);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('gpuaas-agent join') as string });
+    expect({ code, err }).toEqual({ code: 2, err: containing('gpuaas-agent join') });
   });
 
   test('it helps, tells its version, and refuses words it does not know', async () => {
-    expect(await runAgentCommand(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('doctor') });
-    expect(await runAgentCommand(['version', '--json'])).toMatchObject({ code: 0, out: '{"version":"0.0.0"}\n' });
+    expect(await runAgentCommand(['--help'])).toMatchObject({ code: 0, out: containing('doctor') });
+    expect(await runAgentCommand(['version', '--json'])).toMatchObject({
+      code: 0,
+      out: '{"version":"0.0.0"}\n',
+    });
     expect((await runAgentCommand(['fly'])).code).toBe(2);
   });
 });
 
 describe('a host that has joined', () => {
   test('is heard of, answers its tasks, shows what it holds, and stops when told to', async () => {
-    await join_();
+    await joinHost();
     const outcomes = new Map<string, Outcome>();
     const told = aTask({ kind: 'oci.teleport' });
     platform.on(`POST ${platform.at(`/tasks/${told.id}/outcome`)}`, ({ body }) => {
@@ -159,7 +179,7 @@ describe('a host that has joined', () => {
     const [first] = platform.askedFor(platform.at('/heartbeat'));
     expect(v.parse(Heartbeat, first?.body)).toMatchObject({
       workloads: 0,
-      problems: expect.arrayContaining([expect.stringContaining('engine')]),
+      problems: expect.arrayContaining([containing('engine')]),
     });
     await sqs().send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(told) }));
     await until(() => outcomes.has(told.id));
@@ -174,21 +194,24 @@ describe('a host that has joined', () => {
       tasks: [{ id: told.id, outcome: { code: 'unknown_kind' } }],
     });
     const second = await runAgentCommand(['run', '--state-dir', stateDir]);
-    expect(second).toMatchObject({ code: 1, err: expect.stringContaining('Another agent') });
+    expect(second).toMatchObject({ code: 1, err: containing('Another agent') });
 
     agent.child.kill('SIGTERM');
     const { code, out } = await agent.ended;
     expect(code).toBe(0);
     for (const line of out.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ node_id: NODE });
     const after = await runAgentCommand(['status', '--state-dir', stateDir]);
-    expect(after).toMatchObject({ code: 0, out: expect.stringContaining('not running') });
+    expect(after).toMatchObject({ code: 0, out: containing('not running') });
   });
 
   test('doctor names what is wrong and what to do, and ends with 1', async () => {
-    await join_();
+    await joinHost();
     const { code, out } = await runAgentCommand(['doctor', '--json', '--state-dir', stateDir]);
     expect(code).toBe(1);
-    const { healthy, checks } = JSON.parse(out) as { healthy: boolean; checks: { name: string; status: string }[] };
+    const { healthy, checks } = JSON.parse(out) as {
+      healthy: boolean;
+      checks: { name: string; status: string }[];
+    };
     expect(healthy).toBe(false);
     const found = Object.fromEntries(checks.map(({ name, status }) => [name, status]));
     expect(found).toMatchObject({ engine: 'failed', key: 'ok', clock: 'ok', queue: 'ok' });
@@ -197,10 +220,10 @@ describe('a host that has joined', () => {
   });
 
   test('whose key another run has used since ends for good', async () => {
-    await join_();
+    await joinHost();
     platform.on(`POST ${platform.at('/heartbeat')}`, () => problem(409, 'node.key_cloned'));
     const { code, err } = await runAgentCommand(['run', '--state-dir', stateDir]);
     platform.on(`POST ${platform.at('/heartbeat')}`, () => ({ body: { heartbeat_seconds: 60 } }));
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('copy of the key') as string });
+    expect({ code, err }).toEqual({ code: 2, err: containing('copy of the key') });
   });
 });

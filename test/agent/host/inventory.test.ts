@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import * as v from 'valibot';
 import { Inventory } from '../../../functions/nodes/inventory.ts';
 import { readInventory } from '../../../agent/host/inventory.ts';
-import { knownEscapes } from '../../../agent/host/known-escapes.ts';
 import { parseCompose, parseEngine, parseOs } from '../../../agent/host/parse-engine.ts';
 import { nvidiaGpus, parseToolkit } from '../../../agent/host/parse-nvidia.ts';
 import { amdGpus } from '../../../agent/host/parse-rocm.ts';
@@ -81,7 +80,13 @@ describe('GPUs of AMD', () => {
 describe('the engine', () => {
   test('says its version, whether it remaps users, and whether it knows GPUs', () => {
     expect(parseEngine(ENGINE_VERSION, ENGINE_INFO)).toEqual({
-      engine: { name: 'docker', version: '27.3.1', api_version: '1.47', userns_remap: true, nvidia_runtime: true },
+      engine: {
+        name: 'docker',
+        version: '27.3.1',
+        api_version: '1.47',
+        userns_remap: true,
+        nvidia_runtime: true,
+      },
       rootDir: '/var/lib/docker/165536.165536',
       cgroupVersion: '2',
       missingLimits: [],
@@ -103,22 +108,14 @@ test.each([
   [parseToolkit, 'command not found', undefined],
   [parseCompose, '2.29.7\n', '2.29.7'],
   [parseCompose, '1.29.2\n', '1.29.2'],
-  [parseOs, 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n', 'Debian GNU/Linux 12 (bookworm)'],
+  [
+    parseOs,
+    'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n',
+    'Debian GNU/Linux 12 (bookworm)',
+  ],
   [parseOs, 'PRETTY_NAME=Alpine\n', 'Alpine'],
 ])('%o reads %j as %s', (parse, text, expected) => {
   expect(parse(text)).toBe(expected);
-});
-
-test.each([
-  ['1.16.1', ['CVE-2024-0132', 'CVE-2025-23266']],
-  ['1.16.2', ['CVE-2025-23266']],
-  ['1.17.7', ['CVE-2025-23266']],
-  ['1.17.8-rc.1', ['CVE-2025-23266']],
-  ['1.17.8', []],
-  ['1.18.0', []],
-  ['none', ['CVE-2024-0132', 'CVE-2025-23266']],
-])('the toolkit %s has these holes: %j', (version, escapes) => {
-  expect(knownEscapes(version)).toEqual(escapes);
 });
 
 describe('the inventory', () => {
@@ -136,9 +133,7 @@ describe('the inventory', () => {
       'docker-compose version --short': '1.29.2',
     };
     const inventory = await readInventory(nobody, (command, words) =>
-      Promise.resolve(
-        words[0]?.startsWith('--query-gpu=') ? A100_CSV : said[[command, ...words].join(' ')],
-      ),
+      Promise.resolve(words[0]?.startsWith('--query-gpu=') ? A100_CSV : said[[command, ...words].join(' ')]),
     );
     expect(v.parse(Inventory, inventory)).toMatchObject({
       driver_version: '550.90.07',

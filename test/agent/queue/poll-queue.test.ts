@@ -16,10 +16,10 @@ import { createNodeTokens } from '../../../agent/platform/node-token.ts';
 import { createPlatformClient } from '../../../agent/platform/platform-client.ts';
 import { pollQueue } from '../../../agent/queue/poll-queue.ts';
 import { createQueueAccess } from '../../../agent/queue/queue-access.ts';
-import { Lanes } from '../../../agent/tasks/lanes.ts';
+import { Lanes } from '../../../agent/runner/lanes.ts';
 import type { Performer } from '../../../agent/tasks/performer.ts';
-import { runTask } from '../../../agent/tasks/run-task.ts';
-import { AgentStopping } from '../../../agent/tasks/stopping.ts';
+import { runTask } from '../../../agent/runner/run-task.ts';
+import { AgentStopping } from '../../../agent/runner/stopping.ts';
 import { type Queues, startQueues } from '../../queues.ts';
 import { until } from '../../until.ts';
 import { aTask, NODE, performersOf, silent } from '../a-task.ts';
@@ -86,7 +86,8 @@ async function messagesLeft(): Promise<number> {
     }),
   );
   return (
-    Number(Attributes?.ApproximateNumberOfMessages) + Number(Attributes?.ApproximateNumberOfMessagesNotVisible)
+    Number(Attributes?.ApproximateNumberOfMessages) +
+    Number(Attributes?.ApproximateNumberOfMessagesNotVisible)
   );
 }
 
