@@ -5,6 +5,7 @@ import type { TaskFailure } from '../../../../functions/nodes/task.ts';
 export const NODE_ID = '0190aaaa-0000-7000-8000-000000000001';
 export const WORKLOAD_ID = '0190aaaa-0000-7000-8000-000000000002';
 export const VOLUME_ID = '0190aaaa-0000-7000-8000-000000000003';
+export const TASK_ID = '0190aaaa-0000-7000-8000-000000000007';
 export const OTHER_ID = '0190aaaa-0000-7000-8000-0000000000ff';
 export const DIGEST = `sha256:${'ab'.repeat(32)}`;
 export const NOW = new Date('2026-01-01T00:00:00.000Z');
@@ -91,9 +92,8 @@ export const SAMPLE_NAMES = Object.keys(SAMPLES) as (keyof typeof SAMPLES)[];
 export function sampleOf(name: keyof typeof SAMPLES): Record<string, unknown> {
   const [kind, subject, payload] = SAMPLES[name]();
   const at = { deadline_at: '2026-01-01T01:00:00.000Z', correlation_id: 'c', trust_revision: 0 };
-  const id = '0190aaaa-0000-7000-8000-000000000007';
   return structuredClone({
-    id,
+    id: TASK_ID,
     node_id: NODE_ID,
     schema_version: 1,
     kind,
