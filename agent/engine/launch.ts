@@ -7,14 +7,7 @@ import type { Parts } from './parts.ts';
 import { readStatus } from './status.ts';
 import type { Supervisor } from './supervisor.ts';
 import { namesOf, tearDown } from './tear-down.ts';
-import {
-  isSameLaunch,
-  type LaunchPayload,
-  payloadOf,
-  requireSound,
-  type Workload,
-  workloadOf,
-} from './workload.ts';
+import { isSameLaunch, type LaunchPayload, payloadOf, type Workload, workloadOf } from './workload.ts';
 
 export type LaunchContext = TaskContext<'oci.launch'> | TaskContext<'compose.up'>;
 
@@ -41,7 +34,6 @@ export function launchWorkload(
 }
 
 function requireAcceptable({ task }: LaunchContext, before: WorkloadRecord | undefined): void {
-  requireSound(workloadOf(task.payload, task.fence));
   if (!before) return;
   if (before.fence > task.fence) throw new TaskFailed('fenced', 'A later task has come before.');
   if (before.desired !== 'absent' && !isSameLaunch(payloadOf(before), task.payload))

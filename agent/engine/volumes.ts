@@ -63,19 +63,10 @@ function requireOwn({ Name, Labels }: VolumeInspectInfo, expected: Record<string
   if (!isOwn) throw new TaskFailed('volume_unknown', `${Name} is not a volume of this project on this host.`);
 }
 
-/** Those the task brings along, and those that were made before for the same project. */
+/** A task names every volume that its containers mount. */
 export async function ensureMountedVolumes(engine: Engine, workload: Workload): Promise<void> {
-  const { volumes, containers, project_id: projectId, id: workloadId } = workload;
-  await settled(volumes.map((volume) => ensureVolume(engine, { volume, projectId, workloadId })));
-  const brought = new Set(volumes.map(({ id }) => id));
-  const others = containers
-    .flatMap(({ mounts }) => mounts)
-    .filter(({ volume_id }) => !brought.has(volume_id));
-  for (const { volume_id } of others) {
-    const found = await unlessAbsent(engine.docker.getVolume(volumeName(volume_id)).inspect());
-    if (!found) throw new TaskFailed('volume_unknown', `The volume ${volume_id} is not on this host.`);
-    requireOwn(found, { [NODE]: engine.nodeId, [PROJECT]: projectId, [VOLUME_KIND]: 'persistent' });
-  }
+  const { volumes, project_id: projectId, id: workloadId } = workload;
+  await Promise.all(volumes.map((volume) => ensureVolume(engine, { volume, projectId, workloadId })));
 }
 
 /** Whoever runs the container may write to it; what lies in it already is left as it is. */

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { type Container, type Payload, payloadSchema, type Volume } from '../../functions/nodes/task.ts';
+import { startSteps } from '../../functions/nodes/task-rules.ts';
 import { TaskFailed, type WorkloadRecord } from '../tasks/performer.ts';
 
 export type LaunchPayload = Payload<'oci.launch'> | Payload<'compose.up'>;
@@ -65,54 +66,9 @@ export function isSameLaunch(recorded: LaunchPayload, asked: LaunchPayload): boo
   return JSON.stringify(filled) === JSON.stringify(recorded);
 }
 
-/** What the schema cannot check: that the parts of a payload fit together. */
-export function requireSound({ containers, volumes }: Workload): void {
-  const names = containers.map(({ name }) => name);
-  requireDifferent(names, 'Two components have the same name.');
-  requireDifferent(
-    volumes.map(({ id }) => id),
-    'Two volumes have the same id.',
-  );
-  for (const { name, depends_on, health, ports, mounts, secrets } of containers) {
-    if (depends_on.some((other) => !names.includes(other)))
-      throw invalid(`${name} depends on a component that is not in the task.`);
-    requireDifferent(
-      mounts.map(({ path }) => path),
-      `${name} has two volumes at the same path.`,
-    );
-    requireDifferent(
-      secrets.map(({ path }) => path),
-      `${name} has two secrets at the same path.`,
-    );
-    requireDifferent(
-      ports.map(({ container, protocol }) => `${container}/${protocol}`),
-      `${name} lists a port twice.`,
-    );
-    if (health?.kind === 'command' && health.command === undefined)
-      throw invalid(`The health check of ${name} has no command.`);
-    if (health && health.kind !== 'command' && (health.port ?? ports[0]) === undefined)
-      throw invalid(`The health check of ${name} has no port.`);
-  }
-  startOrder(containers);
-}
-
-/** Those of a later step depend only on those of earlier ones. */
+/** Those of a later step depend only on those of earlier ones. That there is such an order was checked with the task. */
 export function startOrder<C extends Pick<Container, 'name' | 'depends_on'>>(containers: C[]): C[][] {
-  const steps: C[][] = [];
-  const started = new Set<string>();
-  let waiting = containers;
-  while (waiting.length > 0) {
-    const next = waiting.filter(({ depends_on }) => depends_on.every((name) => started.has(name)));
-    if (next.length === 0) throw invalid('Components depend on each other in a circle.');
-    for (const { name } of next) started.add(name);
-    waiting = waiting.filter(({ name }) => !started.has(name));
-    steps.push(next);
-  }
+  const steps = startSteps(containers);
+  if (!steps) throw new TaskFailed('invalid_payload', 'Components depend on each other in a circle.');
   return steps;
 }
-
-function requireDifferent(names: string[], fault: string): void {
-  if (new Set(names).size < names.length) throw invalid(fault);
-}
-
-const invalid = (detail: string): TaskFailed => new TaskFailed('invalid_payload', detail);

@@ -122,7 +122,7 @@ export function createTaskJournal(database: DatabaseSync, reports: ReportJournal
           .run(ENDED_KEPT_MAX);
         database
           .prepare(
-            `DELETE FROM fences WHERE seen_at < ? AND subject NOT IN (SELECT workload_id FROM workloads)
+            `DELETE FROM fences WHERE seen_at < ? AND subject NOT IN (SELECT 'workload:' || workload_id FROM workloads)
              AND subject NOT IN (SELECT subject FROM tasks)`,
           )
           .run(before(FENCE_DAYS_KEPT));

@@ -4,13 +4,16 @@
 import * as v from 'valibot';
 import { branded, type NodeId, type TaskId } from '../platform/ids.ts';
 import { Digest, Time } from '../platform/name.ts';
+import { objectsOnly } from '../platform/objects-only.ts';
+import { findLaunchFault, type Launch, subjectOf } from './task-rules.ts';
 
 /** Raised when a payload changes its meaning. A host answers `newer_schema` to what it does not know yet. */
 export const TASK_SCHEMA_VERSION = 1;
 
 export const TASK_BYTES_MAX = 200 * 1024;
 
-const Id = v.pipe(v.string(), v.uuid());
+/** In one spelling: names and labels on a host are compared as they are written. */
+const Id = v.pipe(v.string(), v.uuid(), v.regex(/^[0-9a-f-]*$/));
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max));
 const list = <S extends v.GenericSchema>(item: S, max: number) =>
@@ -34,7 +37,8 @@ const Command = v.pipe(v.array(plain(4096)), v.minLength(1), v.maxLength(100));
 const EnvName = v.pipe(v.string(), v.regex(/^[A-Za-z_]\w*$/), v.maxLength(128));
 
 /** What the dynamic linker and language runtimes obey: an environment must not bring code along. */
-export const FORBIDDEN_ENV = /^(?:LD_|GLIBC_TUNABLES$|NVIDIA_|CUDA_VISIBLE_DEVICES$|DOCKER_|GPUAAS_)/;
+export const FORBIDDEN_ENV =
+  /^(?:LD_|GLIBC_TUNABLES$|NVIDIA_|(?:CUDA|ROCR|HIP|AMD)_VISIBLE_DEVICES$|GPU_DEVICE_ORDINAL$|DOCKER_|GPUAAS_)/;
 
 const Env = v.strictObject({
   name: v.pipe(
@@ -128,22 +132,35 @@ const WORKLOAD = {
 
 const Stop = v.optional(whole(1, 600), 30);
 
+/** Its message is for people; it repeats nothing of the payload but names of components. */
+const fitting = <L extends Launch>() =>
+  v.check<L, (issue: v.CheckIssue<L>) => string>(
+    (launch) => findLaunchFault(launch) === undefined,
+    ({ input }) => findLaunchFault(input) ?? '',
+  );
+
 const PAYLOADS = {
-  'oci.launch': v.strictObject({
-    ...WORKLOAD,
-    container: Container,
-    volumes: list(Volume, 2),
-    stop_grace_seconds: Stop,
-  }),
+  'oci.launch': v.pipe(
+    v.strictObject({
+      ...WORKLOAD,
+      container: Container,
+      volumes: list(Volume, 2),
+      stop_grace_seconds: Stop,
+    }),
+    fitting(),
+  ),
   'oci.status': v.strictObject({ workload_id: Id }),
   'oci.control': v.strictObject({ workload_id: Id, action: v.picklist(['stop', 'start', 'restart']) }),
   'oci.remove': v.strictObject({ workload_id: Id, stop_grace_seconds: Stop }),
-  'compose.up': v.strictObject({
-    ...WORKLOAD,
-    containers: v.pipe(v.array(Container), v.minLength(1), v.maxLength(20)),
-    volumes: list(Volume, 2),
-    stop_grace_seconds: Stop,
-  }),
+  'compose.up': v.pipe(
+    v.strictObject({
+      ...WORKLOAD,
+      containers: v.pipe(v.array(Container), v.minLength(1), v.maxLength(20)),
+      volumes: list(Volume, 2),
+      stop_grace_seconds: Stop,
+    }),
+    fitting(),
+  ),
   'compose.status': v.strictObject({ workload_id: Id }),
   'compose.down': v.strictObject({ workload_id: Id, stop_grace_seconds: Stop }),
   'volume.create': v.strictObject({ project_id: Id, volume: Volume }),
@@ -173,7 +190,7 @@ const PAYLOADS = {
     version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+$/)),
     digest: Digest,
     /** Beneath the platform's own address; the signature over the bundle is fetched beside it. */
-    path: v.pipe(v.string(), v.regex(/^\/api\/v1\/[\w./-]{1,200}$/)),
+    path: v.pipe(v.string(), v.regex(/^\/api\/v1(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/), v.maxLength(200)),
     trial_seconds: v.optional(whole(10, 3600), 180),
   }),
 } as const;
@@ -367,10 +384,20 @@ export function parseTask(frame: TaskFrame): ParsedTask {
       refused: 'unknown_kind',
       detail: 'This agent does not know this kind of task. Update the agent.',
     };
-  const payload = v.safeParse(payloadSchema(frame.kind as TaskKind), frame.payload);
-  if (payload.success) return { task: { ...frame, payload: payload.output } as Task };
-  const faults = payload.issues
+  const payload = v.safeParse(objectsOnly(payloadSchema(frame.kind as TaskKind)), frame.payload);
+  if (!payload.success) return { refused: 'invalid_payload', detail: explain(payload.issues) };
+  if (frame.subject !== subjectOf(frame.kind, payload.output))
+    return { refused: 'invalid_payload', detail: 'The subject is not what the payload acts on.' };
+  return { task: { ...frame, payload: payload.output } as Task };
+}
+
+/** Bounded, as names of unknown members are the sender's own, and as long as they like. */
+function explain(issues: v.BaseIssue<unknown>[]): string {
+  const unfit = issues.find(({ type, path }) => type === 'check' && path === undefined);
+  const faults = issues
     .slice(0, 10)
-    .map((issue) => `/${(issue.path ?? []).map(({ key }) => String(key)).join('/')}`);
-  return { refused: 'invalid_payload', detail: `The payload is not valid at ${faults.join(', ')}.` };
+    .map(({ path = [] }) => `/${path.map(({ key }) => String(key).slice(0, 40)).join('/')}`);
+  return unfit
+    ? `The payload is not valid. ${unfit.message}`
+    : `The payload is not valid at ${faults.join(', ').slice(0, 400)}.`;
 }

@@ -7,18 +7,18 @@ export const NODE = '0190a000-0000-7000-8000-000000000001';
 
 /** A task as the platform sends it: status of a workload, unless said otherwise. */
 export function aTask(more: Partial<TaskFrame> = {}): TaskFrame {
-  const workload = randomUUID();
+  const { subject = `workload:${randomUUID()}` } = more;
   return {
     id: randomUUID(),
     node_id: NODE,
     schema_version: 1,
     kind: 'oci.status',
-    subject: workload,
+    subject,
     fence: 1,
     deadline_at: new Date(Date.now() + 60_000).toISOString(),
     trust_revision: 0,
     correlation_id: 'a-test',
-    payload: { workload_id: workload } satisfies Payload<'oci.status'>,
+    payload: { workload_id: subject.replace('workload:', '') } satisfies Payload<'oci.status'>,
     ...more,
   };
 }

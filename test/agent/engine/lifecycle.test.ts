@@ -145,15 +145,13 @@ describe('volumes', () => {
     expect(receipt?.removed.volumes).toEqual([`gpuaas-${scratch}`]);
     expect(receipt?.kept.volumes).toEqual([`gpuaas-${persistent}`]);
 
-    const foreign = world.launchOf(world.container({ mounts: mounts.slice(1) }));
+    const again = { volumes: volumes.slice(1), project_id };
+    const foreign = world.launchOf(world.container({ mounts: mounts.slice(1) }), { volumes: again.volumes });
     expect(await failureOf(world.run('oci.launch', foreign))).toMatchObject({ code: 'volume_unknown' });
-    const sees = 'test -e /data/kept && exec /bin/httpd -f -p 8080 -h /www';
-    const again = world.launchOf(
-      world.container({ mounts: mounts.slice(1), command: ['/bin/sh', '-c', sees] }),
-      { project_id },
-    );
-    await world.run('oci.launch', again);
-    await world.run('oci.remove', { workload_id: again.workload_id });
+    const command = ['/bin/sh', '-c', 'test -e /data/kept && exec /bin/httpd -f -p 8080 -h /www'];
+    const later = world.launchOf(world.container({ mounts: mounts.slice(1), command }), again);
+    await world.run('oci.launch', later);
+    await world.run('oci.remove', { workload_id: later.workload_id });
     await world.run('volume.remove', { volume_id: persistent });
     await world.run('volume.remove', { volume_id: persistent });
   });

@@ -63,13 +63,8 @@ describe('the journal', () => {
     const here = perform({ fence: 8 });
     end(gone);
     end(here);
-    const workload = {
-      workload_id: here.subject,
-      fence: 8,
-      desired: 'present',
-      kind: 'oci',
-      payload: '{}',
-    } as const;
+    const workload_id = here.subject.replace('workload:', '');
+    const workload = { workload_id, fence: 8, desired: 'present', kind: 'oci', payload: '{}' } as const;
     journal.workloads.putWorkload(workload);
     time = new Date(time.getTime() + 29 * DAY_MS);
     journal.prune();
