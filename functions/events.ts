@@ -42,15 +42,32 @@ import {
   SubmissionSubmitted,
   SubmissionWithdrawn,
 } from './manifests/submission.ts';
+import {
+  DrainRequested,
+  JoinRefused,
+  JoinTokenRenewed,
+  NodeCordoned,
+  NodeCreated,
+  NodeDrained,
+  NodeEnrolled,
+  NodeInventoryChanged,
+  NodeKeyCloned,
+  NodeLost,
+  NodeRecovered,
+  NodeRemoved,
+  NodeSuspect,
+  NodeUncordoned,
+} from './nodes/node-events.ts';
+import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
 import type { EventKind } from './platform/events.ts';
 import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
 import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
 
 /** A domain with a function that reacts to events: functions/<reactor>/react-to-events.ts. */
-export type Reactor = 'artifacts' | 'catalog' | 'selftest';
+export type Reactor = 'artifacts' | 'catalog' | 'nodes' | 'selftest';
 
 export type Emitter =
-  'artifacts' | 'catalog' | 'identity' | 'instances' | 'manifests' | 'publishing' | 'selftest';
+  'artifacts' | 'catalog' | 'identity' | 'instances' | 'manifests' | 'nodes' | 'publishing' | 'selftest';
 
 type Row = readonly [kind: EventKind, emitter: Emitter, reactors: readonly Reactor[]];
 
@@ -118,6 +135,22 @@ export const EVENTS = [
   [SubmissionRejected, 'manifests', []],
   [SubmissionWithdrawn, 'manifests', []],
   [VersionRegistered, 'manifests', []],
+
+  [NodeCreated, 'nodes', []],
+  [JoinTokenRenewed, 'nodes', []],
+  [NodeEnrolled, 'nodes', []],
+  [JoinRefused, 'nodes', []],
+  [NodeInventoryChanged, 'nodes', []],
+  [NodeCordoned, 'nodes', []],
+  [NodeUncordoned, 'nodes', []],
+  [DrainRequested, 'nodes', []],
+  [NodeDrained, 'nodes', []],
+  [NodeSuspect, 'nodes', []],
+  [NodeLost, 'nodes', []],
+  [NodeRecovered, 'nodes', []],
+  [NodeKeyCloned, 'nodes', []],
+  [ForeignRequestRefused, 'nodes', []],
+  [NodeRemoved, 'nodes', ['nodes']],
 
   [IntentCreated, 'publishing', []],
   [IntentUnwrapped, 'publishing', []],

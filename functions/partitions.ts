@@ -24,6 +24,7 @@ import {
 } from './identity/keys.ts';
 import { ASSERTION_PARTITIONS } from './identity/service-account-keys.ts';
 import { OPEN_SUBMISSIONS, PROJECT_SUBMISSIONS_PARTITIONS, SUBMISSION_PARTITIONS } from './manifests/keys.ts';
+import { NODE_PARTITIONS, NODES_PARTITION } from './nodes/keys.ts';
 import {
   AUDIT_PARTITIONS,
   AUTHORIZATION_PARTITIONS,
@@ -87,6 +88,7 @@ export const PARTITIONS = {
     table: [promotionPartitions('version'), promotionPartitions('artifact'), PROMOTION_POLICY_PARTITION],
     gsi1: [openPromotions('version'), openPromotions('artifact')],
   },
+  nodes: { table: [NODE_PARTITIONS], gsi1: [NODES_PARTITION] },
   publishing: { table: [INTENT_PARTITIONS], gsi1: [OPEN_INTENTS] },
   artifacts: {
     table: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION],

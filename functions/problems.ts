@@ -6,6 +6,7 @@ import { contentProblems } from './content/problems.ts';
 import { eventsProblems } from './events/problems.ts';
 import { identityProblems } from './identity/problems.ts';
 import { manifestsProblems } from './manifests/problems.ts';
+import { nodesProblems } from './nodes/problems.ts';
 import { promotionProblems } from './promotion/problems.ts';
 import { publishingProblems } from './publishing/problems.ts';
 import { selftestProblems } from './selftest/problems.ts';
@@ -21,6 +22,7 @@ export const PROBLEMS = {
   ...eventsProblems,
   ...identityProblems,
   ...manifestsProblems,
+  ...nodesProblems,
   ...promotionProblems,
   ...publishingProblems,
   ...selftestProblems,

@@ -8,6 +8,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { eventsRoutes } from './events/routes.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { manifestsRoutes } from './manifests/routes.ts';
+import { nodesRoutes } from './nodes/routes.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { retentionRoutes } from './retention/routes.ts';
 import { selftestRoutes } from './selftest/routes.ts';
@@ -20,6 +21,7 @@ export const tables = {
   events: eventsRoutes,
   identity: identityRoutes,
   manifests: manifestsRoutes,
+  nodes: nodesRoutes,
   publishing: publishingRoutes,
   retention: retentionRoutes,
   selftest: selftestRoutes,

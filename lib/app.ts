@@ -6,6 +6,7 @@ import { DataStack } from './data-stack.ts';
 import { CoreStack } from './core-stack.ts';
 import { CatalogStack } from './catalog-stack.ts';
 import { ArtifactsStack } from './artifacts-stack.ts';
+import { HostsStack } from './hosts-stack.ts';
 import { SelftestStack } from './selftest-stack.ts';
 import { AlarmsStack } from './alarms-stack.ts';
 import { configOf } from './config.ts';
@@ -46,6 +47,11 @@ export function buildApp({ outdir, context, validate = true }: BuildOptions): Ap
   });
   new ArtifactsStack(app, 'GpuaasArtifacts', {
     description: 'GPUaaS App Platform: publishing, trust and retention of what apps are made of.',
+    data,
+    core,
+  });
+  new HostsStack(app, 'GpuaasHosts', {
+    description: 'GPUaaS App Platform: hosts, what they do, and what projects hold of them.',
     data,
     core,
   });

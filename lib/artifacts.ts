@@ -1,4 +1,3 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import {
@@ -12,6 +11,7 @@ import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { REPOSITORY_PARTITION } from '../functions/storage/keys.ts';
 import { PROMOTION_POLICY_PARTITION, promotionPartitions } from '../functions/promotion/keys.ts';
 import { acknowledgeWide } from './acknowledge.ts';
+import { appRepositoriesArn, registryLogin } from './app-repositories.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
@@ -20,9 +20,6 @@ import { Promotion } from './promotion.ts';
 import { Reactions } from './reactions.ts';
 import { StopInstances } from './stop-instances.ts';
 import { ANY_RESOURCE, PREFIXES } from './wildcards.ts';
-
-/** Every repository of an app stands below this name; they are made at run time. */
-const APP_REPOSITORIES = 'gpuaas/apps/*';
 
 /** What is published lies below its project. */
 const FILES = 'projects/*';
@@ -193,17 +190,17 @@ export class Artifacts extends Construct {
     role.addToPolicy(
       new PolicyStatement({
         actions: PREFIXES.publishing.actions.slice(),
-        resources: [this.repositoriesArn()],
+        resources: [appRepositoriesArn(this)],
       }),
     );
     role.addToPolicy(registryLogin());
     acknowledgeWide(role, '*', ANY_RESOURCE.registryLogin.reason);
-    acknowledgeWide(role, this.repositoriesArn(), PREFIXES.publishing.reason);
+    acknowledgeWide(role, appRepositoriesArn(this), PREFIXES.publishing.reason);
   }
 
   private grantOnRepositories(fn: PlatformFunction, actions: string[]): void {
-    fn.addToRolePolicy(new PolicyStatement({ actions, resources: [this.repositoriesArn()] }));
-    acknowledgeWide(fn.role ?? fn, this.repositoriesArn(), PREFIXES.appRepositories.reason);
+    fn.addToRolePolicy(new PolicyStatement({ actions, resources: [appRepositoriesArn(this)] }));
+    acknowledgeWide(fn.role ?? fn, appRepositoriesArn(this), PREFIXES.appRepositories.reason);
   }
 
   private grantOnFiles(fn: PlatformFunction, onObjects: string[], onKey: string[]): void {
@@ -216,17 +213,4 @@ export class Artifacts extends Construct {
       );
     acknowledgeWide(fn.role ?? fn, files, PREFIXES.artifactFiles.reason);
   }
-
-  private repositoriesArn(): string {
-    return Stack.of(this).formatArn({
-      service: 'ecr',
-      resource: 'repository',
-      resourceName: APP_REPOSITORIES,
-      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
-    });
-  }
 }
-
-/** A password is for the whole registry; what it opens, the caller's other rights say. */
-const registryLogin = (): PolicyStatement =>
-  new PolicyStatement({ actions: [...ANY_RESOURCE.registryLogin.actions], resources: ['*'] });

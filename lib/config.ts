@@ -66,6 +66,13 @@ const Context = v.pipe(
       ),
       900,
     ),
+    /** How often the agent of a node says that it is there, and after which silence the node is suspect, and lost. */
+    heartbeat_seconds: v.optional(
+      v.pipe(Count, v.integer(), v.minValue(10, 'must be 10 to 300'), v.maxValue(300, 'must be 10 to 300')),
+      60,
+    ),
+    node_suspect_seconds: v.optional(v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 or more')), 180),
+    node_lost_seconds: v.optional(v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 or more')), 600),
     /** How long a warm function caches authorization: a removed right still counts for that long. */
     authorization_cache_seconds: v.optional(
       v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 to 5'), v.maxValue(5, 'must be 1 to 5')),
@@ -97,6 +104,11 @@ const Context = v.pipe(
   v.check(
     (context) => !context.domain_name === !context.certificate_arn,
     'domain_name and certificate_arn must be set together',
+  ),
+  v.check(
+    ({ heartbeat_seconds, node_suspect_seconds, node_lost_seconds }) =>
+      2 * heartbeat_seconds <= node_suspect_seconds && node_suspect_seconds < node_lost_seconds,
+    'node_suspect_seconds must be at least twice heartbeat_seconds, and less than node_lost_seconds',
   ),
   v.check(
     ({ front, certificate_arn }) => !front || /:acm:us-east-1:/.test(certificate_arn ?? ''),
@@ -132,6 +144,9 @@ export interface Config {
   cognitoPlan: 'essentials' | 'plus';
   platformAdmins: string;
   tokenTtlSeconds: number;
+  heartbeatSeconds: number;
+  nodeSuspectSeconds: number;
+  nodeLostSeconds: number;
   authorizationCacheSeconds: number;
   reservedConcurrency: boolean;
   lambdaConcurrencyQuota: number;
@@ -157,6 +172,9 @@ const NAMES = [
   'cognito_plan',
   'platform_admins',
   'token_ttl_seconds',
+  'heartbeat_seconds',
+  'node_suspect_seconds',
+  'node_lost_seconds',
   'authorization_cache_seconds',
   'reserved_concurrency',
   'lambda_concurrency_quota',
@@ -191,6 +209,9 @@ export function configOf({ node }: IConstruct): Config {
     cognitoPlan: context.cognito_plan,
     platformAdmins: context.platform_admins,
     tokenTtlSeconds: context.token_ttl_seconds,
+    heartbeatSeconds: context.heartbeat_seconds,
+    nodeSuspectSeconds: context.node_suspect_seconds,
+    nodeLostSeconds: context.node_lost_seconds,
     authorizationCacheSeconds: context.authorization_cache_seconds,
     reservedConcurrency: context.reserved_concurrency,
     lambdaConcurrencyQuota: context.lambda_concurrency_quota,

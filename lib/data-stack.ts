@@ -29,6 +29,8 @@ export class DataStack extends Stack {
   readonly control: Table;
   /** Two, so that rotating is a swap: while one signs, tokens of the other run out. */
   readonly signingKeys: Key[];
+  /** Signs what hosts must believe: which artifacts are trusted, and which agent to run. */
+  readonly hostKey: Key;
   /** The platform's own images; every deployment has it, so it tells where the registry is. */
   readonly repository: Repository;
   /** What stands before a repository's name in the name of an image. */
@@ -68,6 +70,12 @@ export class DataStack extends Stack {
           removalPolicy: KEPT,
         }),
     );
+    this.hostKey = new Key(this, 'HostKey', {
+      description: 'Signs what hosts are told of trust and of agent releases (ES256).',
+      keySpec: KeySpec.ECC_NIST_P256,
+      keyUsage: KeyUsage.SIGN_VERIFY,
+      removalPolicy: KEPT,
+    });
     this.people = configOf(this).oidc ? undefined : new People(this, 'People');
 
     this.artifacts = this.artifactBucket(dataKey);

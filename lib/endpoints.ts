@@ -7,6 +7,7 @@ import type { Endpoint } from '../functions/platform/http/endpoint.ts';
 import { type Domain, type RouteKey, type Tables, routes } from '../functions/routes.ts';
 import { type HandlerName } from '../functions/platform/route.ts';
 import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
+import { nodesEndpoints } from '../functions/nodes/endpoints.ts';
 import { publishingEndpoints } from '../functions/publishing/endpoints.ts';
 import { retentionEndpoints } from '../functions/retention/endpoints.ts';
 import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
@@ -21,6 +22,7 @@ const endpoints: EndpointsByDomain = {
   events: eventsEndpoints,
   identity: identityEndpoints,
   manifests: manifestsEndpoints,
+  nodes: nodesEndpoints,
   publishing: publishingEndpoints,
   retention: retentionEndpoints,
   selftest: selftestEndpoints,

@@ -8,6 +8,7 @@ import {
 import { ASSERTION_PARTITIONS } from '../functions/identity/service-account-keys.ts';
 import {
   counterPartitions,
+  NODE_PRINCIPAL_PARTITIONS,
   ORG_PARTITIONS,
   PROJECT_PARTITIONS,
   SERVICE_ACCOUNT_PARTITIONS,
@@ -69,6 +70,8 @@ export class Identity extends Construct {
       actions: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: [SIGNING_PARTITION],
     });
+    // Nodes are known where they join; here they only prove who they are.
+    grantItems(this.api, control, { actions: ['GetItem'], partitions: [NODE_PRINCIPAL_PARTITIONS] });
     // A project is archived only while nothing runs there.
     grantItems(this.api, control, {
       actions: ['ConditionCheckItem'],

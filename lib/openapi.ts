@@ -13,6 +13,7 @@ const DOMAINS: Record<Domain, string> = {
   publishing: 'Where to publish images and files, and the credentials for it.',
   artifacts: 'Images and files: registration, trust, promotion and revocation.',
   retention: 'Published content that no artifact needs.',
+  nodes: 'Hosts: how they join, whether they are heard of, and what they tell of themselves.',
   manifests: 'App manifests, their submission and their review.',
   selftest: 'Health and self-tests of the platform.',
   docs: 'The descriptions of this API and of the events, and the schema of app manifests.',

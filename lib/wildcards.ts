@@ -70,6 +70,27 @@ export const PREFIXES = {
     resource: /:repository\/gpuaas\/apps\/\*$/,
     reason: 'The role is never used as it is: each session is limited to one repository and a few minutes.',
   },
+  nodeQueues: {
+    actions: [
+      'sqs:CreateQueue',
+      'sqs:DeleteQueue',
+      'sqs:GetQueueUrl',
+      'sqs:SendMessage',
+      'sqs:ReceiveMessage',
+      'sqs:DeleteMessage',
+      'sqs:ChangeMessageVisibility',
+      'sqs:GetQueueAttributes',
+    ],
+    resource: /:gpuaas-node-\*$/,
+    reason:
+      'The queue of a node is made when its host joins; all share one prefix, and each session of a host is limited to its own.',
+  },
+  nodePulls: {
+    actions: ['ecr:BatchGetImage', 'ecr:BatchCheckLayerAvailability', 'ecr:GetDownloadUrlForLayer'],
+    resource: /:repository\/gpuaas\/apps\/\*$/,
+    reason:
+      'The role is never used as it is: each session is limited to the repositories of what its node is to run.',
+  },
   artifactFiles: {
     actions: ['s3:GetObject', 's3:GetObjectVersion', 's3:PutObject', 's3:DeleteObjectVersion'],
     resource: /\/projects\/\*$/,

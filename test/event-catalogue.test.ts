@@ -6,11 +6,15 @@ import { describe, expect, test } from 'vitest';
 import { handler as artifacts } from '../functions/artifacts/react-to-events.ts';
 import { handler as catalog } from '../functions/catalog/react-to-events.ts';
 import { type Emitter, EVENTS, type Reactor } from '../functions/events.ts';
+import { handler as nodes } from '../functions/nodes/react-to-events.ts';
 import type { EventKind } from '../functions/platform/events.ts';
 import { handler as selftest } from '../functions/selftest/react-to-events.ts';
 import { ROOT } from '../lib/bundle.ts';
 
-const REACTORS = { artifacts, catalog, selftest } satisfies Record<Reactor, { types: readonly string[] }>;
+const REACTORS = { artifacts, catalog, nodes, selftest } satisfies Record<
+  Reactor,
+  { types: readonly string[] }
+>;
 
 const rows: readonly (readonly [EventKind, Emitter, readonly Reactor[]])[] = EVENTS;
 const listed = rows.map(([{ type }]) => type);

@@ -1,16 +1,15 @@
-// RFC 7523: an account proves who it is with a short-lived statement signed by its own key. Every way to fail looks
+// RFC 7523: a claimant proves who it is with a short-lived statement signed by its own key. Every way to fail looks
 // the same from outside, so nothing here says why.
 
 import { importJWK, jwtVerify } from 'jose';
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
 import { CLOCK_SKEW_SECONDS, readClaimed } from '../platform/auth/token-shape.ts';
-import type { AccountKeyId, ServiceAccountId } from '../platform/ids.ts';
-import { findWorkingKey, type ServiceAccount } from './service-account.ts';
+import type { Claimant } from './claimant.ts';
 
 const AHEAD_SECONDS_MAX = 300;
 
-const AccountId = v.pipe(v.string(), v.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/));
+const ClaimantId = v.pipe(v.string(), v.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/));
 
 const Claims = v.object({
   aud: v.union([v.string(), v.pipe(v.array(v.string()), v.length(1))]),
@@ -20,32 +19,32 @@ const Claims = v.object({
 });
 
 /** Whose assertion it says it is. */
-export function claimantOf(assertion: string): ServiceAccountId | undefined {
+export function claimantIdIn(assertion: string): string | undefined {
   const iss = readClaimed(assertion)?.claims.iss;
-  return v.is(AccountId, iss) ? iss : undefined;
+  return v.is(ClaimantId, iss) ? iss : undefined;
 }
 
 export interface Proven {
-  keyId: AccountKeyId;
+  keyId: string;
   jti: string;
   expiresAtSeconds: number;
 }
 
-/** Undefined unless the account itself signed it, for us, just now. The commit ensures that it is used only once. */
+/** Undefined unless the claimant itself signed it, for us, just now. The commit ensures that it is used only once. */
 export async function proveAssertion(
   assertion: string,
-  account: ServiceAccount,
+  { actor, findKey }: Claimant,
   audiences: readonly string[],
   now: Date,
 ): Promise<Proven | undefined> {
   const claimed = readClaimed(assertion);
-  const key = claimed && findWorkingKey(account, claimed.keyId, now);
+  const key = claimed && findKey(claimed.keyId);
   if (!key || (claimed.header.typ !== undefined && claimed.header.typ !== 'JWT')) return undefined;
   try {
-    const { payload } = await jwtVerify(assertion, await importJWK(key.public_key_jwk, 'ES256'), {
+    const { payload } = await jwtVerify(assertion, await importJWK(key, 'ES256'), {
       algorithms: ['ES256'],
-      issuer: account.id,
-      subject: account.id,
+      issuer: actor.id,
+      subject: actor.id,
       audience: [...audiences],
       currentDate: now,
       clockTolerance: CLOCK_SKEW_SECONDS,
@@ -53,7 +52,7 @@ export async function proveAssertion(
     const { iat, exp, jti } = v.parse(Claims, payload);
     const latest = epochSeconds(now) + CLOCK_SKEW_SECONDS;
     if (iat > latest || iat >= exp || exp > latest + AHEAD_SECONDS_MAX) return undefined;
-    return { keyId: key.key_id, jti, expiresAtSeconds: Math.ceil(exp) };
+    return { keyId: claimed.keyId, jti, expiresAtSeconds: Math.ceil(exp) };
   } catch {
     return undefined;
   }

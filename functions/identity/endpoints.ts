@@ -21,6 +21,7 @@ import { listProjectMembers } from './list-project-members.ts';
 import { listProjects } from './list-projects.ts';
 import { listServiceAccounts } from './list-service-accounts.ts';
 import { listSigningKeys } from './list-signing-keys.ts';
+import { mintNodeToken } from './mint-node-token.ts';
 import { mintToken } from './mint-token.ts';
 import { putOrgMember } from './put-org-member.ts';
 import { putProjectMember } from './put-project-member.ts';
@@ -65,6 +66,7 @@ export const identityEndpoints = {
   enableServiceAccount,
   rotateServiceAccountKey,
   mintToken,
+  mintNodeToken,
   getJwks,
   getOpenidConfiguration,
   listSigningKeys,

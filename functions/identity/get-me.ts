@@ -8,7 +8,7 @@ import { RoleName } from './user.ts';
 const Place = v.object({ id: v.string(), slug: v.optional(v.string()), name: v.optional(v.string()) });
 
 const MeView = v.object({
-  kind: v.picklist(['user', 'service_account', 'platform_team', 'platform', 'anonymous']),
+  kind: v.picklist(['user', 'service_account', 'node', 'platform_team', 'platform', 'anonymous']),
   id: v.string(),
   email: v.optional(v.string()),
   /** What the caller may do everywhere on the platform; in their own places, their roles there say. */
@@ -38,7 +38,7 @@ export const getMe = query(
 );
 
 function platformPermissions(grants: Grant[]): Permission[] {
-  const everywhere = grants.filter(({ org_id }) => org_id === undefined);
+  const everywhere = grants.filter(({ org_id, node_id }) => org_id === undefined && node_id === undefined);
   return [...new Set(everywhere.flatMap(permissionsOf))].sort();
 }
 

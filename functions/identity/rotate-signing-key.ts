@@ -3,7 +3,7 @@ import { environment } from '../platform/environment.ts';
 import { planRotation, SigningKeyRotated, SigningKeys, viewSigningKeys } from './signing-key.ts';
 import { platformKeys } from './signing-keys.ts';
 import { findSigningState, saveSigningState } from './signing-store.ts';
-import { readTtl } from './token.ts';
+import { NODE_TTL_SECONDS, readTtl } from './token.ts';
 
 export const rotateSigningKey = command(
   {
@@ -18,7 +18,8 @@ export const rotateSigningKey = command(
     const keys = (await platformKeys()).map(({ publicKey }) => publicKey);
     const kids = keys.map(({ kid }) => kid);
     const state = await findSigningState();
-    const rotated = planRotation(keys, state, readTtl(environment('TOKEN_TTL_SECONDS')), now);
+    const ttlSeconds = Math.max(readTtl(environment('TOKEN_TTL_SECONDS')), NODE_TTL_SECONDS);
+    const rotated = planRotation(keys, state, ttlSeconds, now);
     return {
       subject: `signing_key:${rotated.active_key_id}`,
       before: viewSigningKeys(kids, state, now),

@@ -53,6 +53,7 @@ export const identityRoutes = {
 
   'POST /api/v1/auth/service-account/token': ['mintToken', 'public'],
   'POST /api/v1/auth/sa/token': ['mintToken', 'public'],
+  'POST /api/v1/auth/node/token': ['mintNodeToken', 'public'],
   'GET /.well-known/jwks.json': ['getJwks', 'public'],
   'GET /.well-known/openid-configuration': ['getOpenidConfiguration', 'public'],
   'GET /api/v1/admin/signing-keys': ['listSigningKeys', 'platform.signing_key.rotate'],

@@ -2,7 +2,7 @@
 // itself lies where authorization reads it, under SERVICE_ACCOUNT_PARTITIONS of the kernel.
 
 import type { Key } from '../platform/data/table.ts';
-import type { ProjectId, ServiceAccountId } from '../platform/ids.ts';
+import type { ProjectId } from '../platform/ids.ts';
 import type { AccountSlug } from '../platform/name.ts';
 
 /** Assertions that were used, until they expire. */
@@ -17,7 +17,7 @@ export const slugKey = (projectId: ProjectId, slug: AccountSlug): Key => ({
   sk: 'SLUG',
 });
 
-export const assertionKey = (accountId: ServiceAccountId, jtiHash: string): Key => ({
-  pk: `JTI#${accountId}#${jtiHash}`,
+export const assertionKey = (claimantId: string, jtiHash: string): Key => ({
+  pk: `JTI#${claimantId}#${jtiHash}`,
   sk: 'JTI',
 });

@@ -117,10 +117,10 @@ export function removeServiceAccount(account: ServiceAccount, stale: Refusal | u
 }
 
 /** An assertion is good once. It is remembered for longer than it can be presented. */
-export function spendAssertion(accountId: ServiceAccountId, jti: string, expiresAtSeconds: number): Write {
+export function spendAssertion(claimantId: string, jti: string, expiresAtSeconds: number): Write {
   const hash = createHash('sha256').update(jti).digest('hex');
   return putNew(
-    { ...assertionKey(accountId, hash), expires_at: expiresAtSeconds },
+    { ...assertionKey(claimantId, hash), expires_at: expiresAtSeconds },
     refuse('auth.assertion_refused'),
   );
 }

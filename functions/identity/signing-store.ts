@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import type { PlatformKey } from '../platform/auth/platform-key.ts';
 import { authorizationCache } from '../platform/auth/authorization-cache.ts';
 import { SigningState } from '../platform/auth/signing.ts';
 import { putNew, replace, type Write } from '../platform/data/commit.ts';
 import { signingKey } from '../platform/data/keys.ts';
 import { readItem } from '../platform/data/table.ts';
 import { planPublication } from './signing-key.ts';
-import type { PlatformKey } from './signing-keys.ts';
 
 export async function findSigningState(): Promise<SigningState | undefined> {
   return v.parse(v.optional(SigningState), await readItem(signingKey()));

@@ -1,10 +1,9 @@
-// The tokens a service account gets for proving who it is.
+// The tokens a service account or a node gets for proving who it is.
 
 import * as v from 'valibot';
 import { epochSeconds } from '../platform/clock.ts';
 import { ACCESS_TOKEN_TYPE, API_AUDIENCE, TOKEN_CHARACTERS_MAX } from '../platform/auth/token-shape.ts';
-import type { OrgId, ProjectId, ServiceAccountId } from '../platform/ids.ts';
-import type { ServiceAccount } from './service-account.ts';
+import type { Claimant } from './claimant.ts';
 
 /** RFC 7523 §2.1 */
 export const ASSERTION_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -12,6 +11,8 @@ export const ASSERTION_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const TOKEN_PATHS = ['/api/v1/auth/service-account/token', '/api/v1/auth/sa/token'] as const;
 
 const TTL_SECONDS_MAX = 3_600;
+/** Each costs a signature, and what is taken from a node bites at once all the same: its own item is asked. */
+export const NODE_TTL_SECONDS = 3_600;
 
 /** A signed assertion; or, as the quickstart shows, the private key itself. What is in them is judged later. */
 export const TokenRequest = v.union([
@@ -26,15 +27,17 @@ export const TokenRequest = v.union([
   }),
 ]);
 
+export const NodeTokenRequest = TokenRequest.options[0];
+
 export const TokenReply = v.object({
   access_token: v.string(),
   token_type: v.literal('Bearer'),
   expires_in: v.number(),
 });
 
-/** Header and claims, before they are signed. */
+/** Header and claims, before they are signed; the key adds its name. */
 export interface PlannedToken {
-  header: { alg: 'ES256'; typ: typeof ACCESS_TOKEN_TYPE; kid: string };
+  header: { typ: typeof ACCESS_TOKEN_TYPE };
   claims: {
     iss: string;
     sub: string;
@@ -42,31 +45,28 @@ export interface PlannedToken {
     exp: number;
     iat: number;
     jti: string;
-    client_id: ServiceAccountId;
-    project_id: ProjectId;
-    org_id: OrgId;
-  };
+    client_id: string;
+  } & Claimant['claims'];
 }
 
 /** RFC 9068 §2.2 */
 export function planToken(
-  account: ServiceAccount,
-  { issuer, kid, jti, ttlSeconds }: { issuer: string; kid: string; jti: string; ttlSeconds: number },
+  { actor, subject, claims }: Claimant,
+  { issuer, jti, ttlSeconds }: { issuer: string; jti: string; ttlSeconds: number },
   now: Date,
 ): PlannedToken {
   const iat = epochSeconds(now);
   return {
-    header: { alg: 'ES256', typ: ACCESS_TOKEN_TYPE, kid },
+    header: { typ: ACCESS_TOKEN_TYPE },
     claims: {
       iss: issuer,
-      sub: `sa:${account.id}`,
+      sub: subject,
       aud: API_AUDIENCE,
       exp: iat + ttlSeconds,
       iat,
       jti,
-      client_id: account.id,
-      project_id: account.project_id,
-      org_id: account.org_id,
+      client_id: actor.id,
+      ...claims,
     },
   };
 }

@@ -14,11 +14,7 @@ const Id = v.pipe(v.string(), v.uuid());
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max));
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
-/** `sub` of a node's token, and `iss` and `sub` of its assertions (without the prefix). */
-export const nodeSubject = (id: NodeId): string => `node:${id}`;
-
-/** Relative to the platform's address. Assertions name the platform's address, or this path below it, as `aud`. */
-export const NODE_TOKEN_PATH = '/api/v1/auth/node/token';
+export { NODE_TOKEN_PATH, nodeSubject } from '../platform/auth/node-principal.ts';
 
 /**
  * POST …/enrolment, public: the join token admits it, once. `proof` shows that whoever brings the public key holds the

@@ -28,3 +28,7 @@ export const workloadKey = (node: NodeId, id: WorkloadId): Key => ({
 export const TASK_ROWS = 'TASK#';
 export const taskKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'TASK' });
 export const secretKey = (handleHash: string): Key => ({ pk: `SECRET#${handleHash}`, sk: 'SECRET' });
+
+/** In SQS. Every queue of a node begins so, and no other. */
+export const NODE_QUEUE_PREFIX = 'gpuaas-node-';
+export const queueNameOf = (id: NodeId): string => `${NODE_QUEUE_PREFIX}${id}`;

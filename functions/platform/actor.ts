@@ -1,10 +1,12 @@
-import type { ServiceAccountId, UserId } from './ids.ts';
+import type { NodeId, ServiceAccountId, UserId } from './ids.ts';
 import type { Grant } from './permissions.ts';
 
 /** Who acts. Carried to the audit, the events and the log, so late work still knows who asked. */
 export type Actor =
   | { kind: 'user'; id: UserId; email?: string }
   | { kind: 'service_account'; id: ServiceAccountId }
+  /** A host, by its agent. */
+  | { kind: 'node'; id: NodeId }
   | { kind: 'platform_team'; id: string }
   /** The platform itself, and which part of it: nobody asked. */
   | { kind: 'platform'; id: string }

@@ -1,5 +1,5 @@
 import { type Actor, ANONYMOUS, nameActor, type WithoutEmail } from './actor.ts';
-import type { Authorized, ScopedOrg, ScopedProject } from './scope.ts';
+import type { Authorized, ScopedNode, ScopedOrg, ScopedProject } from './scope.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { refuse } from './errors.ts';
 import { type CorrelationId, type NewId, newId } from './ids.ts';
@@ -20,6 +20,7 @@ export interface Context {
   /** The place the path names; there on every route that names one. */
   project?: ScopedProject;
   org?: ScopedOrg;
+  node?: ScopedNode;
   sourceIp?: string;
   /** The version the caller last saw, from If-Match. */
   ifMatch?: number;
@@ -69,4 +70,10 @@ export function projectOf({ project }: Context): ScopedProject {
 export function orgOf({ org }: Context): ScopedOrg {
   if (!org) throw refuse('org.unknown');
   return org;
+}
+
+/** The node of a route by which a host speaks for itself. */
+export function nodeOf({ node }: Context): ScopedNode {
+  if (!node) throw refuse('node.unknown');
+  return node;
 }

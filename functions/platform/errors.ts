@@ -49,6 +49,7 @@ export const platformProblems = {
   'org.unknown': { status: 404, retryable: false, title: 'The organisation was not found' },
   'project.unknown': { status: 404, retryable: false, title: 'The project was not found' },
   'project.archived': { status: 409, retryable: false, title: 'The project is archived' },
+  'node.unknown': { status: 404, retryable: false, title: 'The node was not found' },
   'route.unknown': { status: 404, retryable: false, title: 'The route does not exist' },
   'route.method_not_allowed': { status: 405, retryable: false, title: 'The route does not take this method' },
   internal: { status: 500, retryable: false, title: 'Something went wrong on our side' },

@@ -1,7 +1,7 @@
 // Who may do what, told once. A role is a list of permission keys; a grant gives a role in a project, in a whole
-// organisation, or on the platform.
+// organisation, on the platform, or, to a node, in its own place alone.
 
-import type { OrgId, ProjectId } from './ids.ts';
+import type { NodeId, OrgId, ProjectId } from './ids.ts';
 
 const READ_PROJECT = [
   // Reaches an organisation only where the role was given in all of it.
@@ -14,6 +14,7 @@ const READ_PROJECT = [
   'apps.entitlement.read',
   'apps.instance.read',
   'apps.artifact.read',
+  'allocation.read',
 ] as const;
 
 const OPERATE = [
@@ -22,6 +23,8 @@ const OPERATE = [
   'apps.instance.delete',
   'apps.instance.upgrade',
   'apps.artifact.publish',
+  'allocation.create',
+  'allocation.release',
 ] as const;
 
 const DEVELOP = [...OPERATE, 'apps.manifest.submit'] as const;
@@ -53,10 +56,27 @@ const ADMINISTER_PLATFORM = [
   'platform.selftest.run',
   'apps.catalog.publish',
   'apps.trust.write',
+  'platform.node.read',
+  'platform.node.write',
+  'platform.node.drain',
+  'platform.node.remove',
+  'platform.node.task',
+  'platform.sku.read',
+  'platform.sku.write',
+  'allocation.write_off',
+] as const;
+
+/** What a host may do for itself; nobody else may, not even an administrator of the platform. */
+const SERVE_AS_NODE = [
+  'node.report',
+  'node.credential.issue',
+  'node.trust.read',
+  'node.secret.read',
+  'node.workload.read',
 ] as const;
 
 /** Every key there is. */
-export const PERMISSIONS = ADMINISTER_PLATFORM;
+export const PERMISSIONS = [...ADMINISTER_PLATFORM, ...SERVE_AS_NODE] as const;
 
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -67,8 +87,8 @@ export const ROLES = {
   app_developer: DEVELOP,
   app_operator: OPERATE,
   viewer: READ_PROJECT,
-  /** A GPU host: what it may do comes with the routes it calls. */
-  node: [],
+  /** A host, in its own place. */
+  node: SERVE_AS_NODE,
   /** An app instance acting for itself. */
   app: ['project.read', 'apps.instance.read'],
   /** A service account whose permissions are listed one by one, with the account. */
@@ -87,18 +107,23 @@ export const PROJECT_ROLES = [
 ] as const satisfies Role[];
 export const SERVICE_ACCOUNT_ROLES = ['app_operator', 'app_developer', 'viewer'] as const satisfies Role[];
 
-/** A role in a project; without one, in all projects of the organisation; without either, everywhere. */
+/**
+ * A role in a project; without one, in all projects of the organisation; without either, everywhere that is not a
+ * node's. A node's own role is in its place and nowhere else.
+ */
 export interface Grant {
   role: Role;
   /** Of the role `custom`, which means nothing without; of no other role. */
   permissions?: readonly Permission[];
   org_id?: OrgId;
   project_id?: ProjectId;
+  node_id?: NodeId;
 }
 
 export interface Place {
   org_id?: OrgId;
   project_id?: ProjectId;
+  node_id?: NodeId;
 }
 
 export type Access = 'allowed' | 'forbidden' | 'invisible';
@@ -110,7 +135,10 @@ export type Access = 'allowed' | 'forbidden' | 'invisible';
 export function judge(grants: readonly Grant[], permission: Permission, place: Place): Access {
   const reaching = grants.filter((grant) => reaches(grant, place));
   if (reaching.some((grant) => permissionsOf(grant).includes(permission))) return 'allowed';
-  const isNear = place.project_id === undefined && grants.some((grant) => grant.org_id === place.org_id);
+  const isNear =
+    place.org_id !== undefined &&
+    place.project_id === undefined &&
+    grants.some((grant) => grant.org_id === place.org_id);
   return reaching.length > 0 || isNear ? 'forbidden' : 'invisible';
 }
 
@@ -120,6 +148,7 @@ export function permissionsOf({ role, permissions = [] }: Grant): readonly Permi
 }
 
 function reaches(grant: Grant, place: Place): boolean {
+  if (grant.node_id !== place.node_id) return false;
   if (grant.org_id === undefined) return true;
   if (grant.org_id !== place.org_id) return false;
   return grant.project_id === undefined || grant.project_id === place.project_id;

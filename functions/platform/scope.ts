@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Principal } from './actor.ts';
-import { type OrgId, type ProjectId, textOf } from './ids.ts';
+import { PublicJwk } from './auth/token-shape.ts';
+import { type NodeId, type OrgId, type ProjectId, textOf } from './ids.ts';
 import type { OrgSlug, ProjectSlug } from './name.ts';
 import type { Grant } from './permissions.ts';
 
@@ -23,6 +24,10 @@ export const ScopedOrg = v.object({
 });
 export type ScopedOrg = v.InferOutput<typeof ScopedOrg>;
 
+/** The node that speaks for itself, with the key it proves itself by. */
+export const ScopedNode = v.object({ id: textOf<NodeId>(), public_key_jwk: PublicJwk });
+export type ScopedNode = v.InferOutput<typeof ScopedNode>;
+
 /** What the caller may do as it is now, and the items that were read with it. */
 export interface Reread {
   grants: Grant[];
@@ -35,4 +40,5 @@ export interface Authorized extends Principal {
   reread: (alongside: { pk: string; sk: string }[]) => Promise<Reread>;
   project?: ScopedProject;
   org?: ScopedOrg;
+  node?: ScopedNode;
 }

@@ -61,6 +61,7 @@ function plan(
   more: Terms & Pick<Promotion, 'grace_until'>,
 ): Promotion {
   if (actor.kind === 'anonymous') throw refuse('auth.missing');
+  if (actor.kind === 'node') throw refuse('permission.denied');
   const step = firstStepOf(kind, status);
   const promotion: Promotion = {
     operation_id: operationId,

@@ -160,7 +160,18 @@ describe('what one does not hold', () => {
     ],
     ['an organisation’s admin gives its own', () => place.admin, lists.ofOrg, undefined],
     ['an organisation’s admin gives the platform’s', () => place.admin, lists.ofPlatform, ['/permissions/0']],
-    ['the platform’s admin gives everything', () => platformAdmin, { permissions: PERMISSIONS }, undefined],
+    [
+      'the platform’s admin gives everything',
+      () => platformAdmin,
+      { permissions: ROLES.platform_admin },
+      undefined,
+    ],
+    [
+      'nobody gives what is a node’s',
+      () => platformAdmin,
+      { permissions: ['node.report'] },
+      ['/permissions/0'],
+    ],
     ['a narrow account gives what it holds', () => narrow, { permissions: ['project.read'] }, undefined],
     [
       'a narrow account gives a role that holds more',

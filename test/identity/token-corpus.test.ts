@@ -5,8 +5,9 @@ import { createServiceAccount } from '../../functions/identity/create-service-ac
 import { disableServiceAccount } from '../../functions/identity/disable-service-account.ts';
 import { mintToken } from '../../functions/identity/mint-token.ts';
 import { rotateServiceAccountKey } from '../../functions/identity/rotate-service-account-key.ts';
-import { rawSignature } from '../../functions/identity/sign-token.ts';
-import { type PlatformKey, platformKeys } from '../../functions/identity/signing-keys.ts';
+import { rawSignature } from '../../functions/platform/auth/sign-jws.ts';
+import { platformKeys } from '../../functions/identity/signing-keys.ts';
+import type { PlatformKey } from '../../functions/platform/auth/platform-key.ts';
 import { authorize } from '../../functions/platform/auth/authorize.ts';
 import { kms } from '../../functions/platform/clients.ts';
 import { Refusal } from '../../functions/platform/errors.ts';

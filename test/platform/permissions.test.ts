@@ -13,7 +13,9 @@ import {
 /** Each may all that the one before it may. */
 const LADDER = ['viewer', 'app_operator', 'app_developer', 'project_admin', 'org_admin', 'platform_admin'];
 
-const LEAST: Record<Permission, string> = {
+type OfPeople = Exclude<Permission, `node.${string}`>;
+
+const LEAST: Record<OfPeople, string> = {
   'org.read': 'viewer',
   'project.read': 'viewer',
   'project.member.read': 'viewer',
@@ -23,10 +25,13 @@ const LEAST: Record<Permission, string> = {
   'apps.entitlement.read': 'viewer',
   'apps.instance.read': 'viewer',
   'apps.artifact.read': 'viewer',
+  'allocation.read': 'viewer',
   'apps.instance.create': 'app_operator',
   'apps.instance.delete': 'app_operator',
   'apps.instance.upgrade': 'app_operator',
   'apps.artifact.publish': 'app_operator',
+  'allocation.create': 'app_operator',
+  'allocation.release': 'app_operator',
   'apps.manifest.submit': 'app_developer',
   'project.write': 'project_admin',
   'project.archive': 'project_admin',
@@ -45,6 +50,14 @@ const LEAST: Record<Permission, string> = {
   'platform.selftest.run': 'platform_admin',
   'apps.catalog.publish': 'platform_admin',
   'apps.trust.write': 'platform_admin',
+  'platform.node.read': 'platform_admin',
+  'platform.node.write': 'platform_admin',
+  'platform.node.drain': 'platform_admin',
+  'platform.node.remove': 'platform_admin',
+  'platform.node.task': 'platform_admin',
+  'platform.sku.read': 'platform_admin',
+  'platform.sku.write': 'platform_admin',
+  'allocation.write_off': 'platform_admin',
 };
 
 describe('a role', () => {
@@ -53,7 +66,13 @@ describe('a role', () => {
       LADDER.includes(role) && LADDER.indexOf(role) >= LADDER.indexOf(least) ? [permission] : [],
     );
     const machines: Record<string, string[]> = {
-      node: [],
+      node: [
+        'node.report',
+        'node.credential.issue',
+        'node.trust.read',
+        'node.secret.read',
+        'node.workload.read',
+      ],
       app: ['project.read', 'apps.instance.read'],
       // Means what its list says, and nothing without one.
       custom: [],
@@ -76,6 +95,8 @@ describe('a grant', () => {
     ...own,
   };
   const unlisted: Grant = { role: 'custom', ...own };
+  const node: Grant = { role: 'node', node_id: 'n1' };
+  const asAccount: Grant = { role: 'node', ...own };
   const named: Grant = { role: 'viewer', permissions: ['project.write'], ...own };
 
   test.each<[string, Grant[], Permission, Parameters<typeof judge>[2], ReturnType<typeof judge>]>([
@@ -106,6 +127,14 @@ describe('a grant', () => {
     ['by a list creates no organisation', [listed], 'platform.org.create', {}, 'invisible'],
     ['by a list that is missing allows nothing', [unlisted], 'project.read', own, 'forbidden'],
     ['by a name is not widened by a list', [named], 'project.write', own, 'forbidden'],
+    ['of a node reaches the node', [node], 'node.report', { node_id: 'n1' }, 'allowed'],
+    ['of a node reaches no other', [node], 'node.report', { node_id: 'n2' }, 'invisible'],
+    ['of a node reaches no project', [node], 'project.read', own, 'invisible'],
+    ['of a node reaches no organisation', [node], 'org.read', { org_id: 'o1' }, 'invisible'],
+    ['of a node reaches not the platform', [node], 'platform.node.read', {}, 'invisible'],
+    ['of a node allows there what is a node’s alone', [node], 'project.read', { node_id: 'n1' }, 'forbidden'],
+    ['on the platform reaches no node', [everywhere], 'platform.node.read', { node_id: 'n1' }, 'invisible'],
+    ['of a node in a project reaches no node', [asAccount], 'node.report', { node_id: 'n1' }, 'invisible'],
     ['of none at all shows nothing', [], 'project.read', own, 'invisible'],
   ])('%s', (_, grants, permission, place, verdict) => {
     expect(judge(grants, permission, place)).toBe(verdict);

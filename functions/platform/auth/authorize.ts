@@ -1,13 +1,21 @@
 import * as v from 'valibot';
-import { type Requirement, scopeOf } from '../route.ts';
+import { type Requirement, type Scope, scopeOf } from '../route.ts';
 import type { Actor, Principal } from '../actor.ts';
-import { type Authorized, type Reread, ScopedOrg, ScopedProject } from '../scope.ts';
+import { type Authorized, type Reread, type ScopedNode, ScopedOrg, ScopedProject } from '../scope.ts';
 import type { Clock } from '../clock.ts';
 import { environment } from '../environment.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { authorizationCache } from './authorization-cache.ts';
-import { grantOfAccount, grantsOfUser } from './grants.ts';
-import { orgKey, projectKey, serviceAccountKey, signingKey, userKey } from '../data/keys.ts';
+import { ForeignRequest } from './foreign-request.ts';
+import { grantOfAccount, grantOfNode, grantsOfUser } from './grants.ts';
+import {
+  nodePrincipalKey,
+  orgKey,
+  projectKey,
+  serviceAccountKey,
+  signingKey,
+  userKey,
+} from '../data/keys.ts';
 import { type Grant, judge, type Permission } from '../permissions.ts';
 import type { Key } from '../data/table.ts';
 import { isLiveKey, SigningState } from './signing.ts';
@@ -34,18 +42,20 @@ export async function authorize(
   const keys = [principalKey(presented), signingKey(), ...(placeKey ? [placeKey] : [])];
   const isRemembered = authorizationCache.isRemembered(keys, now);
   const token = await verifyToken(presented, now(), (keyId) => findTokenKey(keyId, keys, now));
-  if (!id.success) throw refuse(`${scope as 'project' | 'org'}.unknown`);
+  if (!id.success) throw refuse(`${scope as Exclude<Scope, 'platform'>}.unknown`);
   const reread = async (alongside: Key[]): Promise<Reread> => {
     const { item, others } = await authorizationCache.readAgain(principalKey(presented), alongside, now);
     return { grants: principalOf(token, item).grants, items: others };
   };
   const decide = async (after?: number): Promise<Authorized> => {
     const [principalItem, signingItem, placeItem] = await authorizationCache.read(keys, now, after);
-    const principal = principalOf(token, principalItem);
+    const { node, ...principal } = principalOf(token, principalItem);
     const signing = v.parse(v.optional(SigningState), signingItem);
     if (token.keyId !== undefined && !isLiveKey(token.keyId, signing, now())) throw refuse('auth.invalid');
     const admitted = { ...principal, reread };
     if (requirement === 'signed_in') return admitted;
+    if (scope === 'node')
+      return { ...admitted, node: requireSelf(principal, node, requirement, id.output ?? '') };
     return { ...admitted, ...requirePlace(principal.grants, requirement, scope, placeItem) };
   };
   if (!isRemembered) return decide();
@@ -61,7 +71,7 @@ export async function authorize(
 function requirePlace(
   grants: Grant[],
   permission: Permission,
-  scope: ReturnType<typeof scopeOf>,
+  scope: Exclude<Scope, 'node'>,
   item: Record<string, unknown> | undefined,
 ): Pick<Authorized, 'project' | 'org'> {
   if (scope === 'platform') {
@@ -80,16 +90,38 @@ function requirePlace(
   return place;
 }
 
-function placeOf(scope: ReturnType<typeof scopeOf>, id: string | undefined): Key | undefined {
-  if (id === undefined) return undefined;
+/** The place of a node is the node itself: whoever asks there is read already, and nobody else reaches it. */
+function requireSelf(
+  { actor, grants }: Principal,
+  node: ScopedNode | undefined,
+  permission: Permission,
+  id: string,
+): ScopedNode {
+  const asked = id.toLowerCase();
+  const verdict = judge(grants, permission, { node_id: asked });
+  if (verdict === 'forbidden') throw refuse('permission.denied');
+  if (verdict === 'allowed' && node) return node;
+  throw actor.kind === 'node' ? new ForeignRequest(actor, asked) : refuse('node.unknown');
+}
+
+function placeOf(scope: Scope, id: string | undefined): Key | undefined {
+  if (id === undefined || scope === 'node') return undefined;
   return scope === 'project' ? projectKey(id.toLowerCase()) : orgKey(id.toLowerCase());
 }
 
-function principalKey(token: PresentedToken): Key {
-  return token.kind === 'user' ? userKey(token.id) : serviceAccountKey(token.id);
-}
+const PRINCIPAL_KEYS = { user: userKey, service_account: serviceAccountKey, node: nodePrincipalKey };
 
-function principalOf(token: VerifiedToken, item: Record<string, unknown> | undefined): Principal {
+const principalKey = ({ kind, id }: PresentedToken): Key => PRINCIPAL_KEYS[kind](id);
+
+function principalOf(
+  token: VerifiedToken,
+  item: Record<string, unknown> | undefined,
+): Principal & { node?: ScopedNode } {
+  if (token.kind === 'node') {
+    const known = grantOfNode(item, token.heldKey);
+    if (!known) throw refuse('auth.revoked');
+    return { actor: { kind: 'node', id: token.id }, grants: [known.grant], node: known.node };
+  }
   if (token.kind === 'service_account') {
     const grant = grantOfAccount(item);
     if (!grant) throw refuse('auth.revoked');

@@ -24,9 +24,12 @@ import {
   readClaimed,
 } from './token-shape.ts';
 
+/** Those whose tokens are the platform's own. */
+type OwnKind = 'service_account' | 'node';
+
 /** Whom a token is about. */
 interface Subject {
-  kind: 'user' | 'service_account';
+  kind: 'user' | OwnKind;
   id: string;
   subject: string;
 }
@@ -44,11 +47,13 @@ export interface VerifiedToken extends Subject {
   withoutEmail?: WithoutEmail;
   /** Which of the platform's keys signed it, for the platform's own tokens. */
   keyId?: string;
+  /** Of a node's: the thumbprint of the key it was given for (RFC 7800 §3.1). */
+  heldKey?: string;
 }
 
 const LIFETIME_SECONDS_MAX = 24 * 3600;
 const BEARER = /^Bearer +(\S.*)$/i;
-const OWN_SUBJECT = /^sa:([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+const OWN_SUBJECT = /^(sa|node):([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
 // OpenID Connect Core §2
 const SubjectName = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/));
@@ -59,7 +64,11 @@ const Claims = v.looseObject({
   exp: v.number(),
   email: v.optional(v.unknown()),
   email_verified: v.optional(v.unknown()),
+  cnf: v.optional(v.unknown()),
 });
+/** RFC 9449 §6 */
+const Confirmation = v.object({ jkt: v.string() });
+
 type Claims = v.InferOutput<typeof Claims>;
 
 /** Whose the token says it is. */
@@ -70,9 +79,9 @@ export function readToken(authorization: string | undefined): PresentedToken {
   const subject = claimed?.claims.sub;
   if (!claimed || !v.is(SubjectName, subject)) throw refuse('auth.invalid');
   if (claimed.claims.iss === environment('TOKEN_ISSUER')) {
-    const id = OWN_SUBJECT.exec(subject)?.[1];
+    const [, prefix, id] = OWN_SUBJECT.exec(subject) ?? [];
     if (id === undefined || claimed.header.typ !== ACCESS_TOKEN_TYPE) throw refuse('auth.invalid');
-    return { ...claimed, token, kind: 'service_account', id, subject };
+    return { ...claimed, token, kind: prefix === 'node' ? 'node' : 'service_account', id, subject };
   }
   const issuer = findIssuer(claimed.claims.iss);
   if (!issuer) throw refuse('auth.invalid');
@@ -105,12 +114,12 @@ async function verifyOwn(
 ): Promise<VerifiedToken> {
   const key = await findKey(keyId);
   if (!key) throw refuse('auth.invalid');
-  await verifyClaims(token, () => key, now, {
+  const { cnf } = await verifyClaims(token, () => key, now, {
     issuer: environment('TOKEN_ISSUER'),
     audience: API_AUDIENCE,
     algorithms: ['ES256'],
   });
-  return { kind, id, subject, keyId };
+  return { kind, id, subject, keyId, ...(v.is(Confirmation, cnf) && { heldKey: cnf.jkt }) };
 }
 
 async function verifyPerson(

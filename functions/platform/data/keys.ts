@@ -2,7 +2,16 @@
 // partitions with exactly the actions the kernel needs there.
 
 import { hash } from 'node:crypto';
-import type { AuditId, EventId, OrgId, PlaceId, ProjectId, ServiceAccountId, UserId } from '../ids.ts';
+import type {
+  AuditId,
+  EventId,
+  NodeId,
+  OrgId,
+  PlaceId,
+  ProjectId,
+  ServiceAccountId,
+  UserId,
+} from '../ids.ts';
 import type { Key } from './table.ts';
 
 export const AUDIT_PARTITIONS = 'AUDIT#*';
@@ -21,15 +30,17 @@ export const OUTBOX_SHARDS = [
 export const counterPartitions = (of: 'project' | 'version'): string => `COUNTER#${of}#*`;
 export const projectCounterKey = (id: ProjectId): Key => ({ pk: `COUNTER#project#${id}`, sk: 'INSTANCES' });
 
-/** What authorization reads: only identity may write there. */
+/** What authorization reads: only identity may write there, but for who a node is, which is known where nodes join. */
 export const USER_PARTITIONS = 'USER#*';
 export const SERVICE_ACCOUNT_PARTITIONS = 'SERVICE_ACCOUNT#*';
+export const NODE_PRINCIPAL_PARTITIONS = 'NODE_PRINCIPAL#*';
 export const PROJECT_PARTITIONS = 'PROJECT#*';
 export const ORG_PARTITIONS = 'ORG#*';
 export const SIGNING_PARTITION = 'SIGNING';
 export const AUTHORIZATION_PARTITIONS = [
   USER_PARTITIONS,
   SERVICE_ACCOUNT_PARTITIONS,
+  NODE_PRINCIPAL_PARTITIONS,
   PROJECT_PARTITIONS,
   ORG_PARTITIONS,
   SIGNING_PARTITION,
@@ -77,6 +88,12 @@ export const userKey = (id: UserId): Key => ({ pk: `USER#${id}`, sk: 'USER' });
 export const serviceAccountKey = (id: ServiceAccountId): Key => ({
   pk: `SERVICE_ACCOUNT#${id}`,
   sk: 'SERVICE_ACCOUNT',
+});
+export const nodePrincipalKey = (id: NodeId): Key => ({ pk: `NODE_PRINCIPAL#${id}`, sk: 'NODE_PRINCIPAL' });
+/** Whoever holds the row of a key holds the key: it is no other node's. */
+export const nodeKeyHolderKey = (thumbprint: string): Key => ({
+  pk: `NODE_PRINCIPAL#KEY#${thumbprint}`,
+  sk: 'KEY',
 });
 export const projectKey = (id: ProjectId): Key => ({ pk: `PROJECT#${id}`, sk: 'PROJECT' });
 export const orgKey = (id: OrgId): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });

@@ -66,7 +66,18 @@ export async function putItems(items: Item[]): Promise<void> {
 type Put = NonNullable<BatchWriteCommandInput['RequestItems']>[string][number];
 
 /** Whether the update happened. */
-export async function updateItem(key: Key, update: Condition & { update: string }): Promise<boolean> {
+export async function updateItem(key: Key, update: Update): Promise<boolean> {
+  return (await sendUpdate(key, update, 'NONE')) !== undefined;
+}
+
+/** The item as it is after the update, by the same request; nothing when the condition failed. */
+export async function updateAndRead(key: Key, update: Update): Promise<Record<string, unknown> | undefined> {
+  return (await sendUpdate(key, update, 'ALL_NEW'))?.Attributes;
+}
+
+type Update = Condition & { update: string };
+
+function sendUpdate(key: Key, update: Update, returned: 'NONE' | 'ALL_NEW') {
   const input: UpdateCommandInput = {
     TableName: controlTable(),
     Key: key,
@@ -74,8 +85,9 @@ export async function updateItem(key: Key, update: Condition & { update: string 
     ConditionExpression: update.condition,
     ExpressionAttributeNames: update.names,
     ExpressionAttributeValues: update.values,
+    ReturnValues: returned,
   };
-  return (await unlessConditionFails(() => dynamo().send(new UpdateCommand(input)))) !== undefined;
+  return unlessConditionFails(() => dynamo().send(new UpdateCommand(input)));
 }
 
 /** The item as it was, or nothing when it was not there or its condition failed. */

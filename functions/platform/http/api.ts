@@ -1,5 +1,6 @@
 import type { HandlerName, Table } from '../route.ts';
 import { authorize } from '../auth/authorize.ts';
+import { ForeignRequest, recordForeignRequest } from '../auth/foreign-request.ts';
 import { withPrincipal } from '../context.ts';
 import type { Endpoint } from './endpoint.ts';
 import { refuse } from '../errors.ts';
@@ -30,7 +31,15 @@ const admit: Admit = async (ctx, event, requirement, headers) => {
     event.routeKey,
     params,
     ctx.now,
-  );
+  ).catch(async (error: unknown) => {
+    if (error instanceof ForeignRequest) {
+      // Counted like any call: somebody with a stolen token must not fill the audit log.
+      const known = { ...ctx, sourceIp, actor: error.actor };
+      Object.assign(headers, limitCaller(known));
+      await recordForeignRequest(known, event.routeKey, error);
+    }
+    throw error;
+  });
   const known = { ...withPrincipal(ctx, authorized), sourceIp };
   Object.assign(headers, limitCaller(known));
   return known;

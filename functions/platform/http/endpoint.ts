@@ -56,7 +56,7 @@ export interface CommandSpec<P = unknown, Q = unknown, B = unknown> extends Endp
 }
 
 export interface Endpoint {
-  kind: 'query' | 'command';
+  kind: 'query' | 'command' | 'report';
   spec: EndpointSpec & Partial<CommandSpec>;
   run(ctx: Context, request: Request): Promise<Reply>;
 }
@@ -113,6 +113,25 @@ export function command<P = object, Q = object, B = object>(
         idempotency === 'none' || idempotencyKey === undefined ? undefined : { ...request, idempotencyKey };
       const input = readInput<P, Q, B>(spec, request, true);
       return showingDenied(spec.denied, () => attempt(ctx, spec, request, keyed, () => decide(ctx, input)));
+    },
+  };
+}
+
+/**
+ * What a host observes, over and over: exactly one conditional write, and no transaction, audit, receipt or event. What
+ * follows from it, rarely, is committed as any decision (`commitDecision`).
+ */
+export function report<P = object, Q = object, B = object>(
+  spec: EndpointSpec<P, Q, B>,
+  record: (ctx: Context, input: Input<P, Q, B>) => Promise<Record<string, unknown>>,
+): Endpoint {
+  return {
+    kind: 'report',
+    spec,
+    async run(ctx, request) {
+      const body = await record(ctx, readInput<P, Q, B>(spec, request, true));
+      const status = spec.status ?? 200;
+      return { status, headers: {}, body: status === 204 ? undefined : body };
     },
   };
 }

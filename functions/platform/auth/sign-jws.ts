@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { SignCommand } from '@aws-sdk/client-kms';
-import { kms } from '../platform/clients.ts';
-import type { PlatformKey } from './signing-keys.ts';
-import type { PlannedToken } from './token.ts';
+import { kms } from '../clients.ts';
+import type { PlatformKey } from './platform-key.ts';
 
 const COORDINATE_BYTES = 32;
 
-/** The compact form of RFC 7515 §7.1, signed where the key is. */
-export async function signToken({ header, claims }: PlannedToken, key: PlatformKey): Promise<string> {
-  const signed = `${encode(header)}.${encode(claims)}`;
+/** The compact form of RFC 7515 §7.1 (ES256), signed where the key is. */
+export async function signJws(
+  header: Record<string, string>,
+  claims: object,
+  key: PlatformKey,
+): Promise<string> {
+  const signed = `${encode({ alg: 'ES256', ...header, kid: key.kid })}.${encode(claims)}`;
   const { Signature } = await kms().send(
     new SignCommand({
       KeyId: key.kmsKeyId,

@@ -1,0 +1,157 @@
+// A disk of a project on one host, which outlives what uses it. Scratch volumes come and go with what is launched, and
+// are not here.
+
+import * as v from 'valibot';
+import { event } from '../platform/events.ts';
+import {
+  AllocationId,
+  NodeId,
+  type OrgId,
+  ProjectId,
+  type TaskId,
+  textOf,
+  VolumeId,
+} from '../platform/ids.ts';
+import { Name, Time } from '../platform/name.ts';
+import type { Allocation } from './allocation.ts';
+import { refuse } from './problems.ts';
+
+/**
+ * creating: the host was asked to make it. ready: can be mounted. failed: the host could not make it, and holds nothing.
+ * removing: the host was asked to remove it. When it has, the volume is gone.
+ */
+export const VOLUME_STATUSES = ['creating', 'ready', 'failed', 'removing'] as const;
+export type VolumeStatus = (typeof VOLUME_STATUSES)[number];
+
+export const CreateVolume = v.strictObject({
+  name: v.optional(Name),
+  /** On whose host it is made. */
+  allocation_id: AllocationId,
+  size_gib: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100 * 1024)),
+});
+export type CreateVolume = v.InferOutput<typeof CreateVolume>;
+
+export const VolumeParams = v.object({ project_id: ProjectId, volume_id: VolumeId });
+
+export const Volume = v.object({
+  id: textOf<VolumeId>(),
+  org_id: textOf<OrgId>(),
+  project_id: textOf<ProjectId>(),
+  name: v.optional(v.string()),
+  node_id: textOf<NodeId>(),
+  size_gib: v.number(),
+  status: v.picklist(VOLUME_STATUSES),
+  /** What the host was asked last. */
+  task_id: textOf<TaskId>(),
+  /** Why the host did not do what it was asked last. */
+  failure_code: v.optional(v.string()),
+  created_by: v.string(),
+  created_at: Time,
+  version: v.number(),
+});
+export type Volume = v.InferOutput<typeof Volume>;
+
+export const VolumeView = Volume;
+export const VolumePage = v.object({ items: v.array(VolumeView), next_cursor: v.nullable(v.string()) });
+
+export function planVolume(
+  { id, task_id }: { id: VolumeId; task_id: TaskId },
+  { name, size_gib }: CreateVolume,
+  { org_id, project_id, node_id }: Allocation,
+  by: string,
+  now: Date,
+): Volume {
+  return {
+    id,
+    org_id,
+    project_id,
+    ...(name !== undefined && { name }),
+    node_id,
+    size_gib,
+    status: 'creating',
+    task_id,
+    created_by: by,
+    created_at: now.toISOString(),
+    version: 1,
+  };
+}
+
+/** Another project's is as unknown as one that never was. */
+export function requireOwnVolume(volume: Volume | undefined, projectId: ProjectId): Volume {
+  if (volume?.project_id !== projectId) throw refuse('volume.unknown');
+  return volume;
+}
+
+/** Whether the volume can be mounted by what runs on the allocation: it is the same project's, on the same host. */
+export const isMountableOn = (volume: Volume, allocation: Allocation): boolean =>
+  volume.status === 'ready' &&
+  allocation.status === 'active' &&
+  allocation.project_id === volume.project_id &&
+  allocation.node_id === volume.node_id;
+
+/** Undefined where the host was asked before. */
+export function askRemoval(volume: Volume, task_id: TaskId): Volume | undefined {
+  if (volume.status === 'removing') return undefined;
+  if (volume.status === 'creating') throw refuse('volume.not_ready');
+  const { failure_code: _, ...rest } = volume;
+  return { ...rest, status: 'removing', task_id, version: volume.version + 1 };
+}
+
+/** How the host answered. */
+export interface Answer {
+  task_id: TaskId;
+  isDone: boolean;
+  code?: string;
+}
+
+/** What becomes of it by the host's answer; undefined where that changes nothing, as it was told before. */
+export function settleVolume(volume: Volume, { task_id, isDone, code }: Answer): Volume | 'gone' | undefined {
+  if (volume.task_id !== task_id) return undefined;
+  const version = volume.version + 1;
+  const failed = code === undefined ? {} : { failure_code: code };
+  switch (volume.status) {
+    case 'creating':
+      return isDone
+        ? { ...volume, status: 'ready', version }
+        : { ...volume, ...failed, status: 'failed', version };
+    case 'removing':
+      // One the host does not know is not there, which is what was asked for.
+      if (isDone || code === 'volume_unknown') return 'gone';
+      return { ...volume, ...failed, status: 'ready', version };
+    default:
+      return undefined;
+  }
+}
+
+export const subjectOfVolume = ({ id }: Pick<Volume, 'id'>): string => `volume:${id}`;
+
+export const pathOfVolume = ({ project_id, id }: Pick<Volume, 'project_id' | 'id'>): string =>
+  `/api/v1/projects/${project_id}/volumes/${id}`;
+
+/** As the audit tells it. */
+export const aboutVolume = ({ status, node_id, size_gib, failure_code }: Volume) => ({
+  status,
+  node_id,
+  size_gib,
+  ...(failure_code !== undefined && { failure_code }),
+});
+
+const Told = v.object({
+  volume_id: VolumeId,
+  node_id: NodeId,
+  size_gib: v.number(),
+});
+
+const tell = ({ id, ...volume }: Volume) => ({ volume_id: id, ...volume });
+
+/** The host has made it. */
+export const VolumeCreated = event('volume.created', 1, Told, tell);
+/** The host could not make it, or not remove it. */
+export const VolumeFailed = event(
+  'volume.failed',
+  1,
+  v.object({ ...Told.entries, status: v.picklist(VOLUME_STATUSES), failure_code: v.optional(v.string()) }),
+  tell,
+);
+/** The host has removed it, or is gone itself. */
+export const VolumeRemoved = event('volume.removed', 1, Told, tell);

@@ -1,0 +1,18 @@
+import { Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { CoreStack } from './core-stack.ts';
+import type { DataStack } from './data-stack.ts';
+import { Nodes } from './nodes.ts';
+
+export interface HostsStackProps extends StackProps {
+  data: DataStack;
+  core: CoreStack;
+}
+
+/** Hosts: how they join, what they are asked to do, and who holds what of them. */
+export class HostsStack extends Stack {
+  constructor(scope: Construct, id: string, { data, core: { api, kernel }, ...props }: HostsStackProps) {
+    super(scope, id, props);
+    api.serve('nodes', new Nodes(this, 'Nodes', { kernel, data }).api);
+  }
+}
