@@ -6,6 +6,7 @@ import { findArtifact } from './find-artifact.ts';
 import { saveTrust } from './find-bound-version.ts';
 import { ArtifactRevoked, auditRevocation, RevocationView, revoke, RevokeArtifact } from './revocation.ts';
 import { findSame, saveRevocation } from './revocation-store.ts';
+import { countRevocation } from './trust-store.ts';
 
 export const revokeArtifact = command(
   {
@@ -33,7 +34,8 @@ export const revokeArtifact = command(
       ...told,
       also: isNews ? also : [],
       reason,
-      writes: isNews ? [...saveRevocation(revoked), ...saveTrust(judged, now)] : [],
+      // Hosts must not start it by what they remember.
+      writes: isNews ? [...saveRevocation(revoked), ...saveTrust(judged, now), countRevocation()] : [],
       // A revocation without stopping may be repeated to stop the instances.
       events: isNews || stop_instances ? revoked.map((each) => ArtifactRevoked(each, stop_instances)) : [],
       reply: {

@@ -2,7 +2,7 @@
 // other, and whoever judged by an earlier number knows that there is something to judge again.
 
 import * as v from 'valibot';
-import { putNew, remove, replace, type Write } from '../platform/data/commit.ts';
+import { change, putNew, remove, replace, update, type Write } from '../platform/data/commit.ts';
 import type { Refusal } from '../platform/errors.ts';
 import type { PageOf } from '../platform/page.ts';
 import { type PageAsked, readItems, readRows } from '../platform/data/rows.ts';
@@ -92,7 +92,16 @@ export function removeRevoked(head: TrustHead, { fingerprint }: RevokedCertifica
   ];
 }
 
-function saveHead(before: TrustHead, change: Partial<TrustHead>): Write {
-  const item = { ...trustHeadKey(), ...before, ...change, revision: before.revision + 1 };
-  return before.revision === 0 ? putNew(item) : replace(item, { revision: before.revision });
+/** Counts that bytes were revoked. Whoever does so meets no other who does, nor who changes a policy. */
+export const countRevocation = (): Write =>
+  update(trustHeadKey(), { update: 'ADD revocations :one', values: { ':one': 1 } });
+
+function saveHead({ revision }: TrustHead, changed: Partial<TrustHead>): Write {
+  const unchanged = revision === 0 ? { condition: 'attribute_not_exists(revision)' } : sameRevision(revision);
+  return change(trustHeadKey(), { ...changed, revision: revision + 1 }, unchanged);
 }
+
+const sameRevision = (revision: number) => ({
+  condition: 'revision = :before',
+  values: { ':before': revision },
+});

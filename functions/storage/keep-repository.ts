@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { secondsAfter } from '../platform/clock.ts';
 import { requireThat, update, type Write } from '../platform/data/commit.ts';
-import { type PageAsked, queryAll } from '../platform/data/rows.ts';
+import { type PageAsked, queryAll, readItems } from '../platform/data/rows.ts';
 import { queryPage, updateItem } from '../platform/data/table.ts';
 import type { Refusal } from '../platform/errors.ts';
 import { type OrgId, type ProjectId, textOf } from '../platform/ids.ts';
@@ -56,6 +56,12 @@ export function saveOpened(
 /** Holds that nothing is being removed there. */
 export function requireNotCollecting(name: string, now: string, collecting: Refusal): Write {
   return requireThat(repositoryKey(name), { condition: NOT_COLLECTING, values: { ':now': now } }, collecting);
+}
+
+/** Whose they are, in their order; undefined where nobody has published. */
+export async function findOwners(names: string[]): Promise<(ProjectId | undefined)[]> {
+  const rows = await readItems(names.map(repositoryKey));
+  return rows.map((row) => row && v.parse(v.pick(Repository, ['project_id']), row).project_id);
 }
 
 const POSITION = /^[a-z0-9/-]{1,120}$/;

@@ -115,13 +115,17 @@ export interface Trust {
 
 /** Counts the changes, and knows what they must agree on: which policy has which pattern, how many are revoked. */
 export const TrustHead = v.object({
-  revision: v.number(),
-  patterns: v.record(v.string(), v.string()),
-  revoked_count: v.number(),
+  /** Of policies and revoked certificates: after a change every artifact is verified again. */
+  revision: v.optional(v.number(), 0),
+  patterns: v.optional(v.record(v.string(), v.string()), {}),
+  revoked_count: v.optional(v.number(), 0),
+  /** How often the bytes of artifacts were revoked: that says nothing about other artifacts. */
+  revocations: v.optional(v.number(), 0),
 });
 export type TrustHead = v.InferOutput<typeof TrustHead>;
 
-export const NO_TRUST: TrustHead = { revision: 0, patterns: {}, revoked_count: 0 };
+/** What hosts keep verdicts by: it rises with every change of trust, also where bytes alone were revoked. */
+export const hostRevisionOf = ({ revision, revocations }: TrustHead): number => revision + revocations;
 
 /** Two policies with one pattern would leave open which counts. */
 export function requirePatternFree({ patterns }: TrustHead, name: string, pattern: string): void {

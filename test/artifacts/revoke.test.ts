@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import { findAnyArtifact } from '../../functions/artifacts/find-artifact.ts';
 import { dueKey, instanceUseKey } from '../../functions/artifacts/keys.ts';
+import { readHostRevision, readHostTrust, readTrust } from '../../functions/artifacts/read-trust.ts';
 import { handler as reactToEvents } from '../../functions/artifacts/react-to-events.ts';
 import { appKey } from '../../functions/catalog/keys.ts';
 import type { Project } from '../../functions/identity/project.ts';
@@ -99,6 +101,42 @@ test('a revoked artifact is revoked for good: who, when and why is kept', async 
   expect(kept).toEqual({ ...view, org_id: project.org_id, revision: 2 });
   // Nobody looks at it again.
   expect(await world.get(dueKey(artifact.id))).toBeUndefined();
+});
+
+test('the number hosts go by rises with a revocation, once, and with a policy, and nothing is verified again', async () => {
+  const [hosts, artifacts] = [await readHostRevision(), (await readTrust()).revision];
+  const artifact = await scene.artifact(project);
+  await revoke(artifact);
+  expect(await readHostTrust()).toMatchObject({ revision: hosts + 1 });
+  await revoke(artifact);
+  expect([await readHostRevision(), (await readTrust()).revision]).toEqual([hosts + 1, artifacts]);
+  const { token } = await scene.platformAdmin();
+  const params = { fingerprint: hash('sha256', newId()) };
+  await world.call('PUT /api/v1/admin/artifacts/revoked-certificates/{fingerprint}', {
+    params,
+    body: BECAUSE,
+    token,
+  });
+  expect([await readHostRevision(), (await readTrust()).revision]).toEqual([hosts + 2, artifacts + 1]);
+});
+
+test('revocations and changes of trust at one moment are all counted', async () => {
+  const before = await readHostRevision();
+  const artifacts: Artifact[] = [];
+  while (artifacts.length < 6) artifacts.push(await scene.artifact(project));
+  const { token } = await scene.platformAdmin();
+  const answers = await Promise.all([
+    ...artifacts.map((artifact) => revoke(artifact)),
+    ...Array.from({ length: 4 }, () =>
+      world.call('PUT /api/v1/admin/artifacts/revoked-certificates/{fingerprint}', {
+        params: { fingerprint: hash('sha256', newId()) },
+        body: BECAUSE,
+        token,
+      }),
+    ),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  expect(await readHostRevision()).toBe(before + 10);
 });
 
 test('all artifacts of the same bytes in the project go with it, in one moment, and nobody else’s', async () => {

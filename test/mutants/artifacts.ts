@@ -39,8 +39,15 @@ export const artifacts: Mutant[] = [
   {
     what: 'a revoked digest is still launched, as its app does not hear of it',
     file: 'functions/artifacts/revoke-artifact.ts',
-    from: '[...saveRevocation(revoked), ...saveTrust(judged, now)]',
-    to: 'saveRevocation(revoked)',
+    from: '...saveTrust(judged, now), countRevocation()',
+    to: 'countRevocation()',
+    noticedBy: ['test/artifacts/revoke.test.ts'],
+  },
+  {
+    what: 'a host that remembers its verdict starts what was revoked since',
+    file: 'functions/artifacts/revoke-artifact.ts',
+    from: ', countRevocation()] : []',
+    to: '] : []',
     noticedBy: ['test/artifacts/revoke.test.ts'],
   },
   {
@@ -102,8 +109,8 @@ export const artifacts: Mutant[] = [
   {
     what: 'what was judged before a policy changed is not judged again',
     file: 'functions/artifacts/trust-store.ts',
-    from: 'revision: before.revision + 1 };',
-    to: 'revision: Math.max(before.revision, 1) };',
+    from: '{ ...changed, revision: revision + 1 }',
+    to: '{ ...changed, revision: Math.max(revision, 1) }',
     noticedBy: ['test/artifacts/trust-policies.test.ts'],
   },
   {

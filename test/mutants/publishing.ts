@@ -48,15 +48,15 @@ export const publishing: Mutant[] = [
   {
     what: 'a credential lets its holder push to the repositories of others',
     file: 'functions/publishing/mint-credential.ts',
-    from: 'Action: PUSH, Resource: repositoryArn,',
-    to: "Action: PUSH, Resource: '*',",
+    from: 'repositories: [repository],',
+    to: "repositories: ['*'],",
     noticedBy: ['test/publishing/intent.test.ts'],
   },
   {
     what: 'a credential for a minute pushes for a quarter of an hour',
     file: 'functions/publishing/mint-credential.ts',
-    from: 'Action: PUSH, Resource: repositoryArn, Condition }',
-    to: 'Action: PUSH, Resource: repositoryArn }',
+    from: '    endsAt: credential_expires_at,\n',
+    to: '',
     noticedBy: ['test/publishing/intent.test.ts'],
   },
   {

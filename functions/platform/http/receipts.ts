@@ -1,10 +1,11 @@
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { epochSeconds, secondsAfter } from '../clock.ts';
 import { put, type Write } from '../data/commit.ts';
 import { refuse } from '../errors.ts';
 import { receiptKey } from '../data/keys.ts';
 import type { Request } from './request.ts';
+import { seal, sealingKey, unseal } from '../data/seal.ts';
 import { readItem } from '../data/table.ts';
 
 const KEPT_SECONDS = 24 * 3600;
@@ -43,7 +44,7 @@ export function insertReceipt(
 ): Write {
   const { idempotencyKey } = request;
   const secrets = reply.secrets && {
-    sealed: seal(JSON.stringify(reply.secrets), sealingKey(actor, idempotencyKey)),
+    sealed: seal(JSON.stringify(reply.secrets), sealingKeyOf(actor, idempotencyKey)),
     sealed_until: epochSeconds(secondsAfter(now, SECRETS_KEPT_SECONDS)),
   };
   const receipt: Receipt = {
@@ -75,7 +76,7 @@ export async function findReplay(
   if (receipt.expires_at <= epochSeconds(now)) return 'none';
   if (receipt.fingerprint !== fingerprintOf(request)) return 'other_body';
   const { status, headers, body } = receipt;
-  const secrets = readSecrets(receipt, sealingKey(actor, request.idempotencyKey), now);
+  const secrets = readSecrets(receipt, sealingKeyOf(actor, request.idempotencyKey), now);
   return { status, headers, body: JSON.parse(body) as Record<string, unknown>, ...(secrets && { secrets }) };
 }
 
@@ -89,21 +90,5 @@ function readSecrets(
 }
 
 // Only who knows the idempotency key can open it: the table holds its hash, never the key.
-function sealingKey(actor: string, idempotencyKey: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', idempotencyKey, actor, 'receipt', 32));
-}
-
-function seal(text: string, key: Buffer): string {
-  const iv = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, iv);
-  return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
-    'base64',
-  );
-}
-
-function unseal(sealed: string, key: Buffer): string {
-  const bytes = Buffer.from(sealed, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
-  decipher.setAuthTag(bytes.subarray(-16));
-  return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
-}
+const sealingKeyOf = (actor: string, idempotencyKey: string): Buffer =>
+  sealingKey(idempotencyKey, actor, 'receipt');
