@@ -9,10 +9,13 @@ const functions = globSync('functions/*/*.ts').filter((file) =>
 const config: KnipConfig = {
   entry: [
     ...functions,
+    'agent/gpuaas-agent.ts',
     'bin/*.ts',
     'lib/local/engines/network-keeper.ts',
     'sdk/*.ts',
     'sdk/signing/*.ts',
+    'lib/agent-unreached.ts',
+    'test/bench/agent/report-requests.ts',
     'test/**/*.test.ts',
     'test/local/fixtures/**/*.ts',
     'test/local/services/services-s3-process.ts',

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeHost, hostThisMachine, seedCapacity, whyHostless } from './local/hosting.ts';
 import { type Demo, seedDemo, type SeedOptions } from './local/seed-demo.ts';
+import type { Host } from './local/seed-host.ts';
 import { obtainToken } from './token/obtain-token.ts';
 import { takeDataFolder } from '../lib/local/system/data-folder.ts';
 import { chooseDynamoDb, DYNAMODB_TRAITS } from '../lib/local/engines/dynamodb.ts';
@@ -93,6 +95,7 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     parts,
     people: PEOPLE,
   });
+  let hosting: Promise<Host | undefined> | undefined;
   try {
     say('engines', `ready after ${seconds(begun)} s`);
     // Somebody else's assembly need not have people, or projects.
@@ -102,12 +105,23 @@ async function serve({ dataDir, readyFile, ...options }: LocalOptions, stop: Abo
     say('template', `${await platform.apply(assembly)} resources provisioned after ${seconds(begun)} s`);
     platform.run();
     const watching = watch(platform, options.assembly, assembly, refresh);
-    const demo = tokenOf && (await seed(platform, { dataDir, tokenOf, busybox: parts.busybox, stop }));
-    announce(platform, readyFile, begun, demo);
+    const hostless = whyHostless(options.host, platform.whereabouts(), parts.nft);
+    let demo: Demo | undefined;
+    if (tokenOf) {
+      const asked = { ...platform.whereabouts(), dataDir, tokenOf, say, stop };
+      hosting = hostless === undefined ? hostThisMachine(asked) : undefined;
+      // Both at once. Looked at when the demo is made; until then its failure must not count as unhandled.
+      hosting?.catch(() => undefined);
+      demo = await seed(platform, { dataDir, tokenOf, busybox: parts.busybox, stop });
+      demo = { ...demo, ...(await seedCapacity(asked, demo, await hosting)) };
+    }
+    announce(platform, readyFile, begun, demo, hostless);
     await aborted(stop);
     await watching.close();
   } finally {
     removeReadyFile(readyFile);
+    // Before the container engine: the agent would take the end of its containers for a fault.
+    await (await hosting?.catch(() => undefined))?.stop();
     await platform.stop();
   }
 }
@@ -197,7 +211,13 @@ function watch(
   return given === undefined ? watchSources(apply) : watchAssembly(given, apply);
 }
 
-function announce(platform: LocalPlatform, readyFile: string, begun: number, demo: Demo | undefined): void {
+function announce(
+  platform: LocalPlatform,
+  readyFile: string,
+  begun: number,
+  demo: Demo | undefined,
+  hostless: string | undefined,
+): void {
   const where = platform.whereabouts();
   writeReadyFile(readyFile, { pid: process.pid, ...where, ...(demo && { demo }) });
   say('ready', `after ${seconds(begun)} s. Press Ctrl-C to stop everything.\n`);
@@ -209,10 +229,11 @@ function announce(platform: LocalPlatform, readyFile: string, begun: number, dem
   say(
     'Docker',
     where.docker_host === null
-      ? 'none: the platform runs without a host, apps can be described but not launched'
+      ? 'none: apps can be described but not launched'
       : `DOCKER_HOST=${where.docker_host}`,
   );
   if (demo) say('catalogue', `${where.api_url}/api/v1/apps/catalog: ${describeApps(demo)}`);
+  if (demo) say('host', hostless ?? describeHost(demo));
   say('ready file', readyFile);
   say('try', 'npm run selftest, npm run -s token -- owner@example.com');
 }

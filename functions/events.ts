@@ -1,6 +1,17 @@
 // Every event on one page, as data: its kind, who emits it, who reacts to it. The CDK app makes the queues of it and the
 // AsyncAPI document is made of it. Functions do not import it: each would then carry the rules of all domains.
 
+import {
+  AllocationActive,
+  AllocationHostLost,
+  AllocationHostRecovered,
+  AllocationReleased,
+  AllocationReleaseRequested,
+  AllocationRequested,
+  AllocationWrittenOff,
+} from './allocations/allocation.ts';
+import { SkuChanged, SkuRemoved } from './allocations/sku.ts';
+import { VolumeCreated, VolumeFailed, VolumeRemoved } from './allocations/volume.ts';
 import { artifactTransitions } from './artifacts/artifact-transition.ts';
 import { ArtifactVerificationFailed, ArtifactVerified } from './artifacts/artifact-trust.ts';
 import { GarbageCollected } from './retention/garbage.ts';
@@ -64,14 +75,35 @@ import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/inte
 import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
 
 /** A domain with a function that reacts to events: functions/<reactor>/react-to-events.ts. */
-export type Reactor = 'artifacts' | 'catalog' | 'nodes' | 'selftest';
+export type Reactor = 'allocations' | 'artifacts' | 'catalog' | 'nodes' | 'selftest';
 
 export type Emitter =
-  'artifacts' | 'catalog' | 'identity' | 'instances' | 'manifests' | 'nodes' | 'publishing' | 'selftest';
+  | 'allocations'
+  | 'artifacts'
+  | 'catalog'
+  | 'identity'
+  | 'instances'
+  | 'manifests'
+  | 'nodes'
+  | 'publishing'
+  | 'selftest';
 
 type Row = readonly [kind: EventKind, emitter: Emitter, reactors: readonly Reactor[]];
 
 export const EVENTS = [
+  [SkuChanged, 'allocations', []],
+  [SkuRemoved, 'allocations', []],
+  [AllocationRequested, 'allocations', []],
+  [AllocationActive, 'allocations', []],
+  [AllocationReleaseRequested, 'allocations', ['allocations']],
+  [AllocationReleased, 'allocations', []],
+  [AllocationWrittenOff, 'allocations', ['allocations']],
+  [AllocationHostLost, 'allocations', []],
+  [AllocationHostRecovered, 'allocations', []],
+  [VolumeCreated, 'allocations', []],
+  [VolumeFailed, 'allocations', []],
+  [VolumeRemoved, 'allocations', []],
+
   [ArtifactRegistered, 'artifacts', []],
   [ArtifactVerified, 'artifacts', []],
   [ArtifactVerificationFailed, 'artifacts', []],

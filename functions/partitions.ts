@@ -2,6 +2,15 @@
 // for the crossings listed in test/lib/partition-grants.test.ts. No function uses this.
 
 import {
+  ALLOCATION_PARTITIONS,
+  CHANGING_VOLUMES,
+  OPEN_ALLOCATIONS,
+  projectAllocations,
+  projectVolumes,
+  SKU_PARTITION,
+  VOLUME_PARTITIONS,
+} from './allocations/keys.ts';
+import {
   ARTIFACT_PARTITIONS,
   CONTENT_PARTITIONS,
   DUE_ARTIFACTS,
@@ -93,6 +102,10 @@ export const PARTITIONS = {
   artifacts: {
     table: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION],
     gsi1: [projectArtifacts('*'), DUE_ARTIFACTS],
+  },
+  allocations: {
+    table: [SKU_PARTITION, ALLOCATION_PARTITIONS, VOLUME_PARTITIONS],
+    gsi1: [projectAllocations('*'), OPEN_ALLOCATIONS, projectVolumes('*'), CHANGING_VOLUMES],
   },
   storage: { table: [REPOSITORY_PARTITION] },
   selftest: { table: [SELFTEST_PARTITIONS], gsi1: [OPEN_SELFTESTS] },

@@ -1,5 +1,6 @@
 // Every problem of the platform on one page. No function uses this: each contains only the codes of its own domain.
 
+import { allocationsProblems } from './allocations/problems.ts';
 import { artifactsProblems } from './artifacts/problems.ts';
 import { catalogProblems } from './catalog/problems.ts';
 import { contentProblems } from './content/problems.ts';
@@ -16,6 +17,7 @@ import { platformProblems } from './platform/errors.ts';
 
 export const PROBLEMS = {
   ...platformProblems,
+  ...allocationsProblems,
   ...artifactsProblems,
   ...catalogProblems,
   ...contentProblems,

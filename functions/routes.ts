@@ -2,6 +2,8 @@
 // route of each line; the OpenAPI document, the authorization matrix and the audit test walk the same tables. Of
 // the functions only functions/unrouted uses this: each other carries the routes of its own domain.
 
+import { agentRoutes } from './agent/routes.ts';
+import { allocationsRoutes } from './allocations/routes.ts';
 import { artifactsRoutes } from './artifacts/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
@@ -15,6 +17,8 @@ import { selftestRoutes } from './selftest/routes.ts';
 import type { Requirement, Table } from './platform/route.ts';
 
 export const tables = {
+  agent: agentRoutes,
+  allocations: allocationsRoutes,
   artifacts: artifactsRoutes,
   catalog: catalogRoutes,
   docs: docsRoutes,

@@ -54,6 +54,7 @@ export function buildApp({ outdir, context, validate = true }: BuildOptions): Ap
     description: 'GPUaaS App Platform: hosts, what they do, and what projects hold of them.',
     data,
     core,
+    version: manifest.version,
   });
   new SelftestStack(app, 'GpuaasSelftest', {
     description: 'GPUaaS App Platform: the self-test.',

@@ -5,6 +5,7 @@ import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { buildSync, type OutputFile } from 'esbuild';
+import { AGENT_FILE, agentTexts, bundleAgent } from './agent-bundle.ts';
 import { buildAsyncapi } from './asyncapi.ts';
 import { buildOpenapi } from './openapi.ts';
 
@@ -29,6 +30,12 @@ const UNREACHED = [
 
 export type Entry = `functions/${string}.ts`;
 
+/** What lies beside the bundle of a function, for it to read. */
+const BESIDE: Partial<Record<Entry, () => Record<string, Uint8Array>>> = {
+  // Within it, the agent would make a bundle that starts slowly.
+  'functions/agent/api.ts': () => ({ [AGENT_FILE]: bundleAgent() }),
+};
+
 /** By entry, the folder its bundle was written to. */
 type Bundles = Map<string, string>;
 
@@ -49,8 +56,8 @@ function bundleAll(folder: string): Bundles {
   bundled ??= bundle();
   return new Map(
     bundled.map(({ path, contents }) => {
-      const entry = join('functions', basename(dirname(path)), basename(path, '.js') + '.ts');
-      return [entry, writeBundle(folder, contents)];
+      const entry: Entry = `functions/${basename(dirname(path))}/${basename(path, '.js')}.ts`;
+      return [entry, writeBundle(folder, { ...BESIDE[entry]?.(), 'index.mjs': contents })];
     }),
   );
 }
@@ -78,25 +85,27 @@ function bundle(): OutputFile[] {
     conditions: ['module'],
     banner: { js: REQUIRE },
     external: UNREACHED,
-    // Where functions/docs/openapi.ts and asyncapi.ts stand for their documents: the text of each, made of the very
-    // sources bundled here.
-    define: {
-      OPENAPI_DOCUMENT: JSON.stringify(JSON.stringify(buildOpenapi())),
-      ASYNCAPI_DOCUMENT: JSON.stringify(JSON.stringify(buildAsyncapi())),
-    },
+    // Where functions/docs and functions/agent stand for texts: each text, made of the very sources bundled here.
+    define: Object.fromEntries(
+      Object.entries({
+        OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()),
+        ASYNCAPI_DOCUMENT: JSON.stringify(buildAsyncapi()),
+        ...agentTexts(),
+      }).map(([name, text]) => [name, JSON.stringify(text)]),
+    ),
     legalComments: 'none',
     logLevel: 'warning',
   }).outputFiles;
 }
 
 // The folder is named by content: CDK remembers a folder it has seen and would miss an edit made in place.
-function writeBundle(parent: string, contents: Uint8Array): string {
-  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 16);
-  const folder = join(parent, hash);
-  const file = join(folder, 'index.mjs');
-  if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(file, contents);
-  }
+function writeBundle(parent: string, files: Record<string, Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const contents of Object.values(files)) hash.update(contents);
+  const folder = join(parent, hash.digest('hex').slice(0, 16));
+  // Written last: where it is, the rest is.
+  if (existsSync(join(folder, 'index.mjs'))) return folder;
+  mkdirSync(folder, { recursive: true });
+  for (const [name, contents] of Object.entries(files)) writeFileSync(join(folder, name), contents);
   return folder;
 }

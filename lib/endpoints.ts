@@ -1,3 +1,5 @@
+import { agentEndpoints } from '../functions/agent/endpoints.ts';
+import { allocationsEndpoints } from '../functions/allocations/endpoints.ts';
 import { artifactsEndpoints } from '../functions/artifacts/endpoints.ts';
 import { catalogEndpoints } from '../functions/catalog/endpoints.ts';
 import { eventsEndpoints } from '../functions/events/endpoints.ts';
@@ -16,6 +18,8 @@ export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<Tables[D]>, 
 
 /** Who answers each route: the functions serve these, the document is made of what they say about themselves. */
 const endpoints: EndpointsByDomain = {
+  agent: agentEndpoints,
+  allocations: allocationsEndpoints,
   artifacts: artifactsEndpoints,
   catalog: catalogEndpoints,
   docs: docsEndpoints,

@@ -1,5 +1,6 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { Agent } from './agent.ts';
 import type { CoreStack } from './core-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { Nodes } from './nodes.ts';
@@ -7,12 +8,18 @@ import { Nodes } from './nodes.ts';
 export interface HostsStackProps extends StackProps {
   data: DataStack;
   core: CoreStack;
+  version: string;
 }
 
 /** Hosts: how they join, what they are asked to do, and who holds what of them. */
 export class HostsStack extends Stack {
-  constructor(scope: Construct, id: string, { data, core: { api, kernel }, ...props }: HostsStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { data, core: { api, kernel }, version, ...props }: HostsStackProps,
+  ) {
     super(scope, id, props);
+    api.serve('agent', new Agent(this, 'Agent', { kernel, hostKey: data.hostKey, version }).api);
     api.serve('nodes', new Nodes(this, 'Nodes', { kernel, data }).api);
   }
 }

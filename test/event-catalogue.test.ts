@@ -3,6 +3,7 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { handler as allocations } from '../functions/allocations/react-to-events.ts';
 import { handler as artifacts } from '../functions/artifacts/react-to-events.ts';
 import { handler as catalog } from '../functions/catalog/react-to-events.ts';
 import { type Emitter, EVENTS, type Reactor } from '../functions/events.ts';
@@ -11,7 +12,7 @@ import type { EventKind } from '../functions/platform/events.ts';
 import { handler as selftest } from '../functions/selftest/react-to-events.ts';
 import { ROOT } from '../lib/bundle.ts';
 
-const REACTORS = { artifacts, catalog, nodes, selftest } satisfies Record<
+const REACTORS = { allocations, artifacts, catalog, nodes, selftest } satisfies Record<
   Reactor,
   { types: readonly string[] }
 >;

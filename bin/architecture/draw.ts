@@ -47,6 +47,7 @@ function tablesOf(folders: Folder[], rules: Rule[]): string[] {
 }
 
 const AREAS = {
+  agent: 'agent: the program on hosts',
   bin: 'bin: the commands',
   lib: 'lib: the infrastructure (CDK)',
   engine: 'lib/local: the local engine',
@@ -63,7 +64,7 @@ function areaOf(path: string): string | undefined {
     return second === 'platform' ? AREAS.kernel : AREAS.domains;
   }
   if (top === 'lib') return second === 'local' ? AREAS.engine : AREAS.lib;
-  return top === 'bin' || top === 'sdk' ? AREAS[top] : undefined;
+  return top === 'agent' || top === 'bin' || top === 'sdk' ? AREAS[top] : undefined;
 }
 
 function domainOf(path: string): string | undefined {

@@ -13,6 +13,10 @@ export interface Demo {
   app_status: string;
   /** With what its artifacts are signed. */
   signing: DemoSigning;
+  /** This machine, if it is a host, and what the project holds of it. */
+  node_id?: string;
+  sku?: string;
+  allocation_id?: string;
 }
 
 export interface SeedOptions {

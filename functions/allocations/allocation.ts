@@ -196,7 +196,7 @@ export const aboutAllocation = ({ status, node_id, host_status, leftovers, writt
   status,
   node_id,
   host_status,
-  leftovers,
+  leftover_count: leftovers.length,
   ...(written_off && { written_off }),
 });
 

@@ -3,7 +3,8 @@
 
 import * as v from 'valibot';
 import { type NodeId, textOf, VolumeId } from '../platform/ids.ts';
-import type { Judged, Reason } from './placement.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Reason } from './placement.ts';
 import { SkuName } from './sku.ts';
 
 export const ExplainQuery = v.strictObject({ sku: SkuName });
@@ -42,13 +43,14 @@ export const AdminExplanation = v.object({
 
 export interface Explained {
   sku: SkuName;
-  judged: Judged[];
+  /** One that no reason keeps away has room. */
+  judged: { node: Node; reasons: readonly Reason[] }[];
   chosen?: { place: { node: { id: NodeId } } };
   is_truncated: boolean;
 }
 
 export const explainToProject = ({ sku, judged, is_truncated }: Explained) => {
-  const fitting = judged.filter((each) => 'fit' in each).length;
+  const fitting = judged.filter(({ reasons }) => reasons.length === 0).length;
   return {
     sku,
     fits: fitting > 0,
@@ -62,11 +64,11 @@ export const explainToProject = ({ sku, judged, is_truncated }: Explained) => {
 export const explainToAdmin = ({ sku, judged, chosen, is_truncated }: Explained) => ({
   sku,
   chosen_node_id: chosen?.place.node.id ?? null,
-  items: judged.map(({ node, reasons, ...verdict }) => ({
+  items: judged.map(({ node, reasons }) => ({
     node_id: node.id,
     name: node.name,
-    fits: 'fit' in verdict,
-    reasons,
+    fits: reasons.length === 0,
+    reasons: [...reasons],
   })),
   is_truncated,
 });

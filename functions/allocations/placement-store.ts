@@ -29,7 +29,9 @@ export interface Room {
 /** What a request for an allocation is decided by: one query, and one read of all the rest. */
 export async function readRoom({ sku, volume_id }: Asked): Promise<Room> {
   const nodes = await readNodes();
-  const ids = nodes.filter((node) => placementFaults(node).length === 0).map(({ id }) => id);
+  const usable = nodes.filter((node) => placementFaults(node).length === 0);
+  // The newest first: those that came long ago are likelier to be full.
+  const ids = usable.map(({ id }) => id).toReversed();
   const [read, unread] = [ids.slice(0, PLACES_MAX), ids.slice(PLACES_MAX)];
   const [skuRow, ...rows] = await readItems([
     skuKey(sku),

@@ -86,7 +86,7 @@ export function judgePlace(wanted: Wanted, { node, capacity }: Place): Judged {
 }
 
 const refused = (node: Node, reasons: Reason[]): Judged => {
-  const [first = reason('no_inventory', 'The host has not told what it is made of.'), ...more] = reasons;
+  const [first = reason('node.no_inventory', 'The host has not told what it is made of.'), ...more] = reasons;
   return { node, reasons: [first, ...more] };
 };
 
@@ -94,7 +94,7 @@ const refused = (node: Node, reasons: Reason[]): Judged => {
 export function judgeNode(wanted: Wanted, node: Node): Reason[] {
   const reasons: Reason[] = [...placementFaults(node)];
   if (wanted.node_id !== undefined && wanted.node_id !== node.id)
-    reasons.push(reason('volume_elsewhere', 'The volume is on another host.'));
+    reasons.push(reason('volume.elsewhere', 'The volume is on another host.'));
   if (node.inventory) reasons.push(...misfits(wanted, node.inventory));
   return reasons;
 }
@@ -103,13 +103,13 @@ function misfits(wanted: Wanted, inventory: Inventory): Reason[] {
   const accelerator = acceleratorOf(inventory);
   // GPU hosts take no allocations without GPUs: those would use up the processors that the GPUs need.
   if (accelerator !== wanted.accelerator)
-    return [reason('accelerator', `The host has ${accelerator}, not ${wanted.accelerator}.`)];
+    return [reason('accelerator.other', `The host has ${accelerator}, not ${wanted.accelerator}.`)];
   const { gpu_model, gpu_count } = wanted;
   const gpus = schedulableGpus(inventory);
   const ofModel = gpus.filter((gpu) => gpu_model === undefined || gpuModelOf(gpu) === gpu_model);
   const reasons: Reason[] = [];
   if (ofModel.length === 0 && gpu_count > 0)
-    reasons.push(reason('gpu_model', `The host has no ${gpu_model}.`));
+    reasons.push(reason('gpu.other_model', `The host has no ${gpu_model}.`));
   // A whole node is priced by its GPUs: one with more is another SKU.
   else if (
     wanted.capacity_shape === 'baremetal' &&
@@ -117,7 +117,7 @@ function misfits(wanted: Wanted, inventory: Inventory): Reason[] {
   )
     reasons.push(
       reason(
-        'gpu_count',
+        'gpu.other_count',
         `The host has ${gpus.length} GPUs, of which ${ofModel.length} would do; ${gpu_count} are asked for.`,
       ),
     );
@@ -131,29 +131,29 @@ function misfits(wanted: Wanted, inventory: Inventory): Reason[] {
 }
 
 /** A whole node is for one project alone, with what it left there itself. */
-function occupants({ project_id, disk_gib }: Wanted, { holds, volumes }: Place['capacity']): Reason[] {
+function occupants({ project_id }: Wanted, { holds, volumes }: Place['capacity']): Reason[] {
   const foreign = volumes.filter((volume) => volume.project_id !== project_id);
   const reasons: Reason[] = [];
-  if (holds.length > 0) reasons.push(reason('not_empty', `Allocations on the host: ${holds.length}.`));
+  if (holds.length > 0) reasons.push(reason('node.not_empty', `Allocations on the host: ${holds.length}.`));
   if (foreign.length > 0)
-    reasons.push(reason('foreign_volumes', `Volumes of other projects on the host: ${foreign.length}.`));
+    reasons.push(reason('node.foreign_volumes', `Volumes of other projects on the host: ${foreign.length}.`));
   return reasons;
 }
 
 function shortages(wanted: Wanted, free: Free, holds: Hold[]): Reason[] {
   if (holds.some(({ kind }) => kind === 'baremetal'))
-    return [reason('taken_whole', 'One allocation holds the whole host.')];
+    return [reason('node.taken_whole', 'One allocation holds the whole host.')];
   const { gpu_count, gpu_model } = wanted;
   const reasons: Reason[] = [];
   if (!chooseGpus(free.gpus, gpu_count, gpu_model))
-    reasons.push(lacks('gpus', 'GPUs that would do', freeOfModel(free, gpu_model), gpu_count));
-  if (free.vcpu < wanted.vcpu) reasons.push(lacks('vcpu', 'vCPUs', free.vcpu, wanted.vcpu));
+    reasons.push(lacks('gpu.exhausted', 'GPUs that would do', freeOfModel(free, gpu_model), gpu_count));
+  if (free.vcpu < wanted.vcpu) reasons.push(lacks('vcpu.exhausted', 'vCPUs', free.vcpu, wanted.vcpu));
   if (free.memory_mib < wanted.memory_mib)
-    reasons.push(lacks('memory', 'MiB of memory', free.memory_mib, wanted.memory_mib));
+    reasons.push(lacks('memory.exhausted', 'MiB of memory', free.memory_mib, wanted.memory_mib));
   if (free.disk_gib < wanted.disk_gib)
-    reasons.push(lacks('disk', 'GiB of disk', free.disk_gib, wanted.disk_gib));
+    reasons.push(lacks('disk.exhausted', 'GiB of disk', free.disk_gib, wanted.disk_gib));
   if (holds.length >= HOLDS_MAX)
-    reasons.push(reason('allocations', `The host has ${holds.length} allocations, the most there may be.`));
+    reasons.push(reason('node.full', `The host has ${holds.length} allocations, the most there may be.`));
   return reasons;
 }
 
@@ -181,6 +181,6 @@ function compareAll(one: readonly number[], other: readonly number[]): number {
 
 const reason = (code: string, detail: string): Reason => ({ code, detail });
 const tooSmall = (what: string, has: number, wanted: number): Reason =>
-  reason('too_small', `The host has ${has} ${what}; ${wanted} are asked for.`);
+  reason('node.too_small', `The host has ${has} ${what}; ${wanted} are asked for.`);
 const lacks = (code: string, what: string, free: number, wanted: number): Reason =>
   reason(code, `The host has ${free} ${what} free; ${wanted} are asked for.`);

@@ -17,8 +17,8 @@ import type { Allocation } from './allocation.ts';
 import { refuse } from './problems.ts';
 
 /**
- * creating: the host was asked to make it. ready: can be mounted. failed: the host could not make it, and holds nothing.
- * removing: the host was asked to remove it. When it has, the volume is gone.
+ * creating: the host was asked to make it. ready: can be mounted. failed: the host did not make it. removing: the host was
+ * asked to remove it, and when it has, the volume is gone. Until then its disk stays held, whatever the host answers.
  */
 export const VOLUME_STATUSES = ['creating', 'ready', 'failed', 'removing'] as const;
 export type VolumeStatus = (typeof VOLUME_STATUSES)[number];
@@ -89,36 +89,42 @@ export const isMountableOn = (volume: Volume, allocation: Allocation): boolean =
   allocation.project_id === volume.project_id &&
   allocation.node_id === volume.node_id;
 
-/** Undefined where the host was asked before. */
+/** Undefined where the host was asked and has not answered. One that was not removed is asked away again. */
 export function askRemoval(volume: Volume, task_id: TaskId): Volume | undefined {
-  if (volume.status === 'removing') return undefined;
+  if (volume.status === 'removing' && volume.failure_code === undefined) return undefined;
   if (volume.status === 'creating') throw refuse('volume.not_ready');
   const { failure_code: _, ...rest } = volume;
   return { ...rest, status: 'removing', task_id, version: volume.version + 1 };
 }
 
-/** How the host answered. */
-export interface Answer {
+/** How the host answered, or that it did not. */
+export interface HostAnswer {
   task_id: TaskId;
   isDone: boolean;
   code?: string;
 }
 
-/** What becomes of it by the host's answer; undefined where that changes nothing, as it was told before. */
-export function settleVolume(volume: Volume, { task_id, isDone, code }: Answer): Volume | 'gone' | undefined {
-  if (volume.task_id !== task_id) return undefined;
-  const version = volume.version + 1;
-  const failed = code === undefined ? {} : { failure_code: code };
+/**
+ * What becomes of it by the host's answer; undefined where that changes nothing. A host may answer after nobody waited
+ * for it any longer: what it says then counts, as it was there.
+ */
+export function settleVolume(volume: Volume, answer: HostAnswer): Volume | 'gone' | undefined {
+  if (volume.task_id !== answer.task_id) return undefined;
+  const { failure_code: _, ...rest } = volume;
+  const next = { ...rest, version: volume.version + 1 };
+  const failed = { ...next, ...(answer.code !== undefined && { failure_code: answer.code }) };
   switch (volume.status) {
     case 'creating':
-      return isDone
-        ? { ...volume, status: 'ready', version }
-        : { ...volume, ...failed, status: 'failed', version };
+      return answer.isDone ? { ...next, status: 'ready' } : { ...failed, status: 'failed' };
+    case 'failed':
+      return answer.isDone ? { ...next, status: 'ready' } : undefined;
     case 'removing':
-      // One the host does not know is not there, which is what was asked for.
-      if (isDone || code === 'volume_unknown') return 'gone';
-      return { ...volume, ...failed, status: 'ready', version };
-    default:
+      // One that the host does not know is not there, which is what was asked for.
+      if (answer.isDone || answer.code === 'volume_unknown') return 'gone';
+      if (volume.failure_code !== undefined) return undefined;
+      // Nothing was begun. After anything else nobody knows what is left of it.
+      return { ...failed, status: answer.code === 'volume_in_use' ? 'ready' : 'removing' };
+    case 'ready':
       return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { Artifact } from './artifact.ts';
 import { findFileEvidence } from '../content/file-evidence.ts';
 import { findImageEvidence } from '../content/image-evidence.ts';
-import { logIn } from '../storage/registry-login.ts';
+import { logIn } from '../storage/own-registry-login.ts';
 import { judgeTrust } from '../trust/trust.ts';
 import type { Trust } from '../trust/trust-policy.ts';
 import type { Verification } from '../trust/verification.ts';

@@ -8,7 +8,7 @@ import {
   requireMediaType,
 } from './image.ts';
 import { isDigest, readRepository, REFERRERS_MAX, type RegistryReader } from '../storage/registry-client.ts';
-import { logIn } from '../storage/registry-login.ts';
+import { logIn } from '../storage/own-registry-login.ts';
 import { imageUri } from '../storage/repository.ts';
 import { refuse } from './problems.ts';
 import type { FoundImage, PlatformImage } from './stored-content.ts';

@@ -10,6 +10,7 @@ import {
   type OrgId,
   type ProjectId,
   textOf,
+  type VolumeId,
   WorkloadId,
 } from '../platform/ids.ts';
 import { AssignedWorkload, WorkloadStatus } from './agent-api.ts';
@@ -37,6 +38,8 @@ export const Workload = v.object({
   engine: v.picklist(ENGINES),
   /** Those of the last launch; until that has succeeded, those of the one before as well. */
   images: v.array(AssignedImage),
+  /** Persistent volumes that a launch of it has mounted: while it is there, they stay. */
+  volume_ids: v.optional(v.array(textOf<VolumeId>()), []),
   desired: v.picklist(['present', 'absent']),
   /** The highest that was given out. */
   fence: v.number(),
@@ -96,6 +99,7 @@ export function planLaunch(
       ...(app_instance_id !== undefined && { app_instance_id }),
       engine,
       images: distinct(images),
+      volume_ids: persistentOf(payload),
       desired: 'present',
       fence: 1,
       first_fence: 1,
@@ -107,7 +111,8 @@ export function planLaunch(
   const isSame = before.allocation_id === allocation_id && before.project_id === project_id;
   if (!isSame || before.engine !== engine) throw refuse('workload.exists');
   const assigned = distinct([...images, ...before.images]).slice(0, IMAGES_MAX);
-  return { ...before, images: assigned, fence: before.fence + 1, updated_at: at };
+  const volume_ids = [...new Set([...before.volume_ids, ...persistentOf(payload)])];
+  return { ...before, images: assigned, volume_ids, fence: before.fence + 1, updated_at: at };
 }
 
 /** Another task about it; after a removal it is to be gone. */
@@ -147,6 +152,9 @@ function requireKnown(payload: Launch['payload'], images: AssignedImage[]): void
 
 export const nameImage = ({ repository, digest }: { repository: string; digest: string }): string =>
   `${repository}@${digest}`;
+
+const persistentOf = ({ volumes }: Launch['payload']): VolumeId[] =>
+  volumes.flatMap(({ id, kind }) => (kind === 'persistent' ? [id] : []));
 
 export const containersOf = (payload: Payload<'oci.launch' | 'compose.up'>): Container[] =>
   'containers' in payload ? payload.containers : [payload.container];

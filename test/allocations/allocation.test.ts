@@ -118,41 +118,54 @@ describe('a volume', () => {
     expect(isMountableOn(ready, { ...active, node_id: 'another' })).toBe(false);
   });
 
+  const failed = { ...creating, status: 'failed' as const, failure_code: 'disk_full' };
+  const stuck = { ...removing, failure_code: 'deadline_passed' };
+
   test.each([
-    ['is ready when the host has made it', creating, { task_id: 't-1', isDone: true }, { status: 'ready' }],
+    ['is ready when the host has made it', creating, { isDone: true }, { status: 'ready' }],
     [
-      'has failed when the host could not make it',
+      'has failed when the host did not make it',
       creating,
-      { task_id: 't-1', isDone: false, code: 'disk_full' },
+      { isDone: false, code: 'disk_full' },
       { status: 'failed', failure_code: 'disk_full' },
     ],
-    ['is gone when the host has removed it', removing, { task_id: 't-2', isDone: true }, 'gone'],
+    ['is ready when the host made it after all', failed, { isDone: true }, { status: 'ready' }],
+    ['is gone when the host has removed it', removing, { isDone: true }, 'gone'],
+    ['is gone when the host has removed it after all', stuck, { isDone: true }, 'gone'],
+    ['is gone when the host never knew it', removing, { isDone: false, code: 'volume_unknown' }, 'gone'],
     [
-      'is gone when the host never knew it',
+      'stays when something uses it',
       removing,
-      { task_id: 't-2', isDone: false, code: 'volume_unknown' },
-      'gone',
-    ],
-    [
-      'stays when the host did not remove it',
-      removing,
-      { task_id: 't-2', isDone: false, code: 'volume_in_use' },
+      { isDone: false, code: 'volume_in_use' },
       { status: 'ready', failure_code: 'volume_in_use' },
     ],
-  ] as const)('%s', (_, volume, answer, expected) => {
-    const settled = settleVolume(volume, answer);
-    if (expected === 'gone') expect(settled).toBe('gone');
+    [
+      'is not mounted any more when nobody knows what is left of it',
+      removing,
+      { isDone: false, code: 'deadline_passed' },
+      { status: 'removing', failure_code: 'deadline_passed' },
+    ],
+  ])('%s', (_, volume, answer, expected) => {
+    const settled = settleVolume(volume, { task_id: volume.task_id, ...answer });
+    if (typeof expected === 'string') expect(settled).toBe(expected);
     else expect(settled).toMatchObject(expected);
+    expect(settled).not.toMatchObject({ status: 'ready', failure_code: 'disk_full' });
   });
 
-  test('takes no notice of answers to what was asked before, nor of the same answer twice', () => {
-    expect(settleVolume(removing, { task_id: 't-1', isDone: true })).toBeUndefined();
-    expect(settleVolume(ready, { task_id: 't-1', isDone: true })).toBeUndefined();
+  test.each([
+    ['to what was asked before', removing, { task_id: 't-1', isDone: true }],
+    ['that was given before', ready, { task_id: 't-1', isDone: true }],
+    ['that was given before, of a failure', failed, { task_id: 't-1', isDone: false, code: 'disk_full' }],
+    ['of a removal that failed before', stuck, { task_id: 't-2', isDone: false, code: 'internal' }],
+  ])('takes no notice of an answer %s', (_, volume, answer) => {
+    expect(settleVolume(volume, answer)).toBeUndefined();
   });
 
-  test('is asked away once, and not while it is made', () => {
+  test('is asked away once, again where that failed, and not while it is made', () => {
     expect(askRemoval(ready, 't-2')).toMatchObject({ status: 'removing', task_id: 't-2' });
+    expect(askRemoval(failed, 't-2')).not.toHaveProperty('failure_code');
     expect(askRemoval(removing, 't-3')).toBeUndefined();
+    expect(askRemoval(stuck, 't-3')).toMatchObject({ status: 'removing', task_id: 't-3' });
     expect(() => askRemoval(creating, 't-2')).toThrow(expect.objectContaining({ code: 'volume.not_ready' }));
   });
 });

@@ -90,12 +90,13 @@ async function breakRequests(): Promise<void> {
     // Without a table it can only fail by itself, as of an event that it cannot read.
     await unrouted({ headers: {} } as unknown as APIGatewayProxyEventV2);
 
-    // The table is gone, and with it every domain; one has no table, but lacks its document.
+    // The table is gone, and with it every domain; two have no table, but lack their documents.
     process.env['CONTROL_TABLE'] = 'gone';
-    delete (globalThis as { OPENAPI_DOCUMENT?: string }).OPENAPI_DOCUMENT;
+    for (const name of ['OPENAPI_DOCUMENT', 'BOOTSTRAP_SCRIPT'])
+      delete (globalThis as Record<string, unknown>)[name];
     for (const [domain, table] of Object.entries(tables)) {
       const isOpen = (route: string) => ['public', 'iam'].includes(routes[route as RouteKey].permission);
-      const route = Object.keys(table).find((each) => domain === 'docs' || !isOpen(each)) ?? '';
+      const route = Object.keys(table).find((each) => ['agent', 'docs'].includes(domain) || !isOpen(each)) ?? '';
       world.forgetAuthorization();
       await world.call(route, { params: { project_id: project.id }, token: admin.token });
     }

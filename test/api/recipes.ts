@@ -1,5 +1,7 @@
 // The recipes of every domain, or of those a run is about: the tests over all routes walk these.
 
+import { agentReads } from '../agent/serving/recipes.ts';
+import { allocationsCommands, allocationsReads } from '../allocations/recipes.ts';
 import { artifactsCommands, artifactsReads } from '../artifacts/recipes.ts';
 import { catalogCommands, catalogReads } from '../catalog/recipes.ts';
 import { identityCommands, identityReads } from '../identity/recipes.ts';
@@ -14,6 +16,7 @@ const COMMANDS: Command[] = [
   ...catalogCommands,
   ...manifestCommands,
   ...artifactsCommands,
+  ...allocationsCommands,
 ];
 
 /** By name, as tests are called. */
@@ -22,10 +25,12 @@ export const commands = COMMANDS.filter(({ route }) => isAsked(route)).map(
 );
 
 const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
+  ...agentReads,
   ...identityReads,
   ...catalogReads,
   ...manifestReads,
   ...artifactsReads,
+  ...allocationsReads,
 };
 
 export const reads = (Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][]).filter(([route]) =>

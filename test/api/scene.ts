@@ -15,6 +15,9 @@ import { makeKeyPair } from '../../functions/identity/service-account-key-pair.t
 import { insertServiceAccount } from '../../functions/identity/service-account-store.ts';
 import { planServiceAccount, type ServiceAccount } from '../../functions/identity/service-account.ts';
 import { newcomer } from '../../functions/identity/user.ts';
+import { NODES_PARTITION, nodeKey } from '../../functions/nodes/keys.ts';
+import type { Inventory } from '../../functions/nodes/inventory.ts';
+import type { Node } from '../../functions/nodes/node.ts';
 import { makeOneTimeToken } from '../../functions/platform/auth/one-time-token.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { addTo } from '../../functions/platform/data/counters.ts';
@@ -28,6 +31,7 @@ import { hash } from 'node:crypto';
 import { ADMIN, type World } from './world.ts';
 import { planArtifact } from '../artifacts/planned-artifact.ts';
 import { policyOfTests, signFile } from '../artifacts/signed-file.ts';
+import { planNode } from '../allocations/planned.ts';
 import { planApp } from '../catalog/entitled.ts';
 import { commitAgain } from '../commit-again.ts';
 
@@ -157,6 +161,13 @@ export function openScene(world: World) {
         object: { key, version_id },
       };
     },
+    /** A host that has enrolled, as the index shows it at once; there is no agent behind it. */
+    async host(inventory: Partial<Inventory> = {}, more: Partial<Node> = {}): Promise<Node> {
+      const node = planNode(inventory, more);
+      await world.put({ ...nodeKey(node.id), ...node, gsi1pk: NODES_PARTITION, gsi1sk: node.id });
+      return node;
+    },
+    set: world.set,
     archive: ({ id }: Project) => world.set(projectKey(id), 'status', 'archived'),
     occupy: ({ id }: Project) => commit([addTo(projectCounterKey(id), 1)]),
     /** As if the last rotation, if there was one, had been long ago. */

@@ -20,6 +20,7 @@ import {
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { exportJWK, generateKeyPair, importPKCS8, SignJWT } from 'jose';
 import type { Registry } from '../../lib/local/registry/registry.ts';
+import { agentTexts } from '../../lib/agent-bundle.ts';
 import { buildAsyncapi } from '../../lib/asyncapi.ts';
 import { buildOpenapi } from '../../lib/openapi.ts';
 import { PREFIXES } from '../../lib/wildcards.ts';
@@ -29,6 +30,7 @@ import { countRepeats, testRoughness } from '../rough.ts';
 import { beStrict } from '../strict-dynamodb.ts';
 import { until } from '../until.ts';
 import type { Roughness } from '../../lib/local/wire/roughness.ts';
+import { agentFile } from '../agent/serving/agent-file.ts';
 import { allow, openAwsServices } from '../local/services/aws-services-world.ts';
 
 const BUCKET = 'artifacts';
@@ -37,6 +39,7 @@ const PUBLISHING = [...PREFIXES.publishing.actions, 'ecr:GetAuthorizationToken']
 const AUDIENCE = 'urn:gpuaas:api';
 export const ADMIN = 'admin-subject';
 const SIGNING_KEYS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+const HOST_KEY = '33333333-3333-4333-8333-333333333333';
 
 export interface Call {
   params?: Record<string, string>;
@@ -67,7 +70,7 @@ export async function openWorld({
   const dynamodb = await openDynamoDb();
   const { table } = dynamodb;
   const services = await openAwsServices({ dynamodb, registry });
-  for (const id of SIGNING_KEYS)
+  for (const id of [...SIGNING_KEYS, HOST_KEY])
     services.kms.createKey({ id, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
   services.ecr.putRepository({ name: 'gpuaas/platform', tagMutability: 'IMMUTABLE' });
   const issuer = await openIssuer();
@@ -91,6 +94,7 @@ export async function openWorld({
     ARTIFACTS_BUCKET: BUCKET,
     AUTHORIZATION_CACHE_SECONDS: '5',
     CONTROL_TABLE: table,
+    HOST_KEY_ID: HOST_KEY,
     INVITATIONS_WITHOUT_EMAIL: 'refused',
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
     PLATFORM_ADMINS: ADMIN,
@@ -108,7 +112,10 @@ export async function openWorld({
   Object.assign(globalThis, {
     OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()),
     ASYNCAPI_DOCUMENT: JSON.stringify(buildAsyncapi()),
+    ...agentTexts(),
   });
+  // Bundled for those alone who ask for it.
+  Object.defineProperty(globalThis, 'AGENT_FILE', { configurable: true, get: agentFile });
   // Only now: the kernel's clients are built from the environment above.
   const [{ routes, tables }, { authorizationCache }, { userIdOf }, { dynamo }, { forgetCatalog }] =
     await Promise.all([

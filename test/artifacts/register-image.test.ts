@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findImageEvidence } from '../../functions/content/image-evidence.ts';
-import { logIn } from '../../functions/storage/registry-login.ts';
+import { logIn } from '../../functions/storage/own-registry-login.ts';
 import type { ArtifactView } from '../../functions/artifacts/artifact.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';

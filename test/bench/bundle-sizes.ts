@@ -2,24 +2,27 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleAgent } from '../../lib/agent-bundle.ts';
 import { bundleOf, ofType, shortName, type Synthesized } from '../lib/synthesized.ts';
 
 export const KILOBYTES_MAX = 600;
+/** The program of hosts is no function: it starts once, and is downloaded once. */
+const AGENT = 'gpuaas-agent';
+const AGENT_KILOBYTES_MAX = 1_000;
 const GROWTH_MAX = 1.05;
 
 const FILE = join(import.meta.dirname, 'bundle-sizes.json');
 const RECORD = 'If that is meant: npm run bench -- --record-bundles';
 
-/** By function, in kB. */
+/** By function, and of the agent, in kB. */
 export type Sizes = Record<string, number>;
 
 export function sizesOf({ data, platform, outdir }: Synthesized): Sizes {
-  return Object.fromEntries(
-    ofType({ ...data, ...platform }, 'AWS::Lambda::Function').map(([, fn]) => [
-      shortName(fn.Properties.FunctionName),
-      Buffer.byteLength(bundleOf(outdir, fn)) / 1000,
-    ]),
-  );
+  const functions = ofType({ ...data, ...platform }, 'AWS::Lambda::Function').map(([, fn]) => [
+    shortName(fn.Properties.FunctionName),
+    Buffer.byteLength(bundleOf(outdir, fn)) / 1000,
+  ]);
+  return Object.fromEntries([...functions, [AGENT, bundleAgent().length / 1000]]) as Sizes;
 }
 
 export const recordedSizes = (): Sizes => JSON.parse(readFileSync(FILE, 'utf8')) as Sizes;
@@ -40,7 +43,8 @@ export function complaintsAbout(sizes: Sizes, recorded: Sizes): string[] {
 
 function complaintAbout(name: string, kilobytes: number, before: number | undefined): string[] {
   const now = `${name} is ${kilobytes.toFixed(1)} kB`;
-  if (kilobytes > KILOBYTES_MAX) return [`${now}, over the ${KILOBYTES_MAX} kB any bundle may have.`];
+  const max = name === AGENT ? AGENT_KILOBYTES_MAX : KILOBYTES_MAX;
+  if (kilobytes > max) return [`${now}, over the ${max} kB it may have.`];
   if (before === undefined) return [`${now}, and no size is recorded for it. ${RECORD}`];
   if (kilobytes <= before * GROWTH_MAX) return [];
   return [

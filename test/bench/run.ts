@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCopy } from '../e2e/platform-copy.ts';
 import { synthesize } from '../lib/synthesized.ts';
+import { measureAgent } from './agent/measure-agent.ts';
 import { measureCatalogue } from './catalogue.ts';
 import { recordSizes, sizesOf } from './bundle-sizes.ts';
 import { measureColdInit } from './cold-init.ts';
@@ -33,6 +34,7 @@ try {
     ...(await measureColdInit(assembly)),
     ...(await measureRoundTrip(assembly, copy.ready)),
     ...(await measureEvents(copy.ready)),
+    ...(await measureAgent(copy.ready)),
   ];
 } finally {
   await copy.stop();

@@ -30,6 +30,9 @@ export interface ReadyFile {
     app_version: string;
     app_status: string;
     signing: { key: string; chain: string };
+    node_id?: string;
+    sku?: string;
+    allocation_id?: string;
   };
 }
 
@@ -48,6 +51,8 @@ export async function startCopy(options: {
   context?: Record<string, string>;
   root?: string;
   port?: number;
+  /** Left out, this machine becomes a host of the copy where the copy makes a demo. */
+  host?: boolean;
 }): Promise<PlatformCopy> {
   const root = options.root ?? ROOT;
   const words = [
@@ -60,6 +65,7 @@ export async function startCopy(options: {
     String(options.port ?? 0),
   ];
   if (options.assembly !== undefined) words.push('--assembly', options.assembly);
+  if (options.host === false) words.push('--no-host');
   for (const [name, value] of Object.entries(options.context ?? {}))
     words.push('--context', `${name}=${value}`);
   if (SEED !== undefined) words.push('--rough', SEED);

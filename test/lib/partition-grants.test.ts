@@ -12,9 +12,9 @@ const functions = ofType(platform, 'AWS::Lambda::Function').map(([, { Properties
 );
 const domainOf = (name: string): string => name.slice(0, name.indexOf('-'));
 
-/** Every function that answers requests; the one that answers with documents knows nobody and keeps nothing. */
+/** Every function that answers requests; those that answer with documents know nobody and keep nothing. */
 const APIS = Object.keys(tables)
-  .filter((domain) => domain !== 'docs')
+  .filter((domain) => !['agent', 'docs'].includes(domain))
   .map((domain) => `${domain}-api`);
 const REACTIONS = functions.filter((name) => name.endsWith('-react-to-events'));
 const SOCKETS = ['events-open-connection', 'events-receive-message'];

@@ -52,6 +52,7 @@ describe('the stacks', () => {
       'GpuaasCatalog',
       'GpuaasCore',
       'GpuaasData',
+      'GpuaasHosts',
       'GpuaasSelftest',
     ]);
   });
@@ -76,7 +77,7 @@ describe('the stacks', () => {
   });
 
   test('can each be deployed alone: they refer only to stacks that are deployed before them', () => {
-    const order = ['GpuaasData', 'GpuaasCore', 'GpuaasCatalog', 'GpuaasArtifacts', 'GpuaasSelftest'];
+    const order = ['GpuaasData', 'GpuaasCore', 'GpuaasCatalog', 'GpuaasArtifacts', 'GpuaasHosts', 'GpuaasSelftest'];
     for (const [name, template] of Object.entries(templates)) {
       const referred = JSON.stringify(template).matchAll(/"Fn::GetStackOutput":{"StackName":"(\w+)"/g);
       const before = name === 'GpuaasAlarms' ? order : order.slice(0, Math.min(2, order.indexOf(name)));
@@ -90,7 +91,7 @@ describe('the stacks', () => {
       (artifacts[name]?.dependencies ?? []).filter((each) => !each.endsWith('.assets')).sort();
     expect(ofStack('GpuaasData')).toEqual([]);
     expect(ofStack('GpuaasCore')).toEqual(['GpuaasData']);
-    for (const name of ['GpuaasCatalog', 'GpuaasArtifacts', 'GpuaasSelftest'])
+    for (const name of ['GpuaasCatalog', 'GpuaasArtifacts', 'GpuaasHosts', 'GpuaasSelftest'])
       expect(ofStack(name)).toEqual(['GpuaasCore', 'GpuaasData']);
   });
 });

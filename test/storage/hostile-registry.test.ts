@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { findImageEvidence } from '../../functions/content/image-evidence.ts';
-import { logIn } from '../../functions/storage/registry-login.ts';
+import { logIn } from '../../functions/storage/own-registry-login.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { openScene, type Person } from '../api/scene.ts';

@@ -1,7 +1,7 @@
 import { CreateRepositoryCommand } from '@aws-sdk/client-ecr';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findImageEvidence } from '../../functions/content/image-evidence.ts';
-import { logIn } from '../../functions/storage/registry-login.ts';
+import { logIn } from '../../functions/storage/own-registry-login.ts';
 import { judgeTrust, type Question } from '../../functions/trust/trust.ts';
 import type { Attachment, Descriptor, Verification } from '../../functions/trust/verification.ts';
 import { attach } from '../../sdk/signing/attach.ts';

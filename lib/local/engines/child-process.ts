@@ -16,6 +16,8 @@ export interface ChildSpec {
   name: string;
   command: string;
   args: string[];
+  /** Besides our own environment. */
+  env?: Record<string, string>;
   /** Where its pidfile and, in `logs`, its output are kept. Without one a later run can't find the child again. */
   dataDir?: string;
   ready: () => Promise<boolean>;
@@ -123,14 +125,14 @@ class SupervisedChild implements Child {
   }
 
   #spawn(): ChildProcess {
-    const { name, command, args, dataDir, orphanSignal, network } = this.#spec;
+    const { name, command, args, env, dataDir, orphanSignal, network } = this.#spec;
     const words = [command, ...args];
     const [program = command, ...rest] =
       network?.commandFor(words, orphanSignal) ?? notOrphaned(words, orphanSignal);
     const log = openLog(this.#spec);
     // A session of its own: Ctrl-C at the terminal reaches us alone, and we stop the children in order.
     const stdio: StdioOptions = ['ignore', log, log, ...(network ? (['ipc'] as const) : [])];
-    const child = spawn(program, rest, { stdio, detached: true });
+    const child = spawn(program, rest, { stdio, detached: true, env: { ...process.env, ...env } });
     network?.keptBy(child);
     if (typeof log === 'number') closeSync(log);
     this.#process = child;

@@ -13,6 +13,8 @@ export interface LocalOptions {
   dynamodb: DynamoDbEngine | undefined;
   /** The seed of what AWS does now and then; left out, nothing of it happens. */
   rough: string | undefined;
+  /** Whether this machine becomes a host of its own platform. */
+  host: boolean;
   /** What the CDK app is told besides what this machine decides. */
   context: Record<string, string>;
 }
@@ -33,6 +35,7 @@ export const USAGE = `Runs the platform on this machine.
   --dynamodb <engine>   dynoxide (default where there is one for the machine) or aws (DynamoDB Local, needs Java)
   --rough <seed>        do what AWS does now and then: throttle, answer batches in part, show writes late in an index,
                         deliver twice; the same seed gives the same chances
+  --no-host             start without making this machine a host
   --help                this text
 `;
 
@@ -50,6 +53,7 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
         assembly: { type: 'string' },
         dynamodb: { type: 'string' },
         rough: { type: 'string' },
+        'no-host': { type: 'boolean', default: false },
         context: { type: 'string', short: 'c', multiple: true, default: [] },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -79,6 +83,7 @@ export function parseOptions(args: string[]): LocalOptions | { help: string } | 
     assembly: values.assembly === undefined ? undefined : resolve(values.assembly),
     dynamodb,
     rough: values.rough,
+    host: !values['no-host'],
     context: Object.fromEntries(context) as Record<string, string>,
   };
 }

@@ -17,7 +17,10 @@ export interface ReadyFile {
   docker_host: string | null;
   /** An AWS credentials file of the person at this machine, who may do everything. */
   aws_credentials_file: string;
-  /** The organisation and project to try things in, the app to try first, and the files to sign with. */
+  /**
+   * The organisation and project to try things in, the app to try first, and the files to sign with; where this machine is
+   * a host, its node and what the project holds of it.
+   */
   demo?: {
     org_id: string;
     project_id: string;
@@ -25,6 +28,9 @@ export interface ReadyFile {
     app_version: string;
     app_status: string;
     signing: { key: string; chain: string };
+    node_id?: string;
+    sku?: string;
+    allocation_id?: string;
   };
 }
 

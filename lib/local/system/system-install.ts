@@ -1,6 +1,6 @@
 const POLICY_MARK = 'gpuaas: no service starts while its package is being installed';
 /** What the packages would start, now and at every boot from then on. */
-const SERVICES = 'docker.service docker.socket containerd.service docker-registry.service';
+const SERVICES = 'docker.service docker.socket containerd.service docker-registry.service nftables.service';
 
 export interface InstallPaths {
   logFile: string;

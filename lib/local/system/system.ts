@@ -17,6 +17,7 @@ export interface SystemParts {
   dockerd: string | undefined;
   /** One that needs no other file. */
   busybox: string | undefined;
+  nft: string | undefined;
 }
 
 /** What a look around this machine found. */
@@ -25,6 +26,8 @@ export interface Findings {
   registry: string | undefined;
   dockerd: string | undefined;
   ip: string | undefined;
+  /** Keeps containers from this machine and from each other. */
+  nft: string | undefined;
   /** The command, which some releases keep apart from the engine. */
   docker: string | undefined;
   busybox: string | undefined;
@@ -32,7 +35,7 @@ export interface Findings {
   privilege: 'root' | 'sudo' | 'none';
 }
 
-type Part = 'java' | 'registry' | 'dockerd' | 'ip' | 'docker' | 'busybox';
+type Part = 'java' | 'registry' | 'dockerd' | 'ip' | 'nft' | 'docker' | 'busybox';
 
 interface InstallOptions {
   say: (part: string, message: string) => void;
@@ -55,14 +58,14 @@ export async function ensureSystemParts(
     await install(packages, found.privilege, options);
     found = await lookAround(needsJava);
   }
-  const { java, registry, dockerd, busybox } = found;
+  const { java, registry, dockerd, busybox, nft } = found;
   const command = commandToRun(found);
   if (java !== 'unneeded' && 'unusable' in java)
     throw new Error(`${java.unusable} DynamoDB Local can't run without it. ${command ?? ''}`.trimEnd());
   const lacking = lackingParts(found).filter((part) => part !== 'java');
   for (const part of lacking) say('system', `${NAMES[part]} is missing: ${CONSEQUENCES[part]}.`);
   if (command !== undefined) say('system', command);
-  return { java: java === 'unneeded' ? undefined : java.path, registry, dockerd, busybox };
+  return { java: java === 'unneeded' ? undefined : java.path, registry, dockerd, busybox, nft };
 }
 
 /** Programs that only the tests use, by command and Debian package. Without one of them the tests can't run. */
@@ -81,7 +84,7 @@ export async function ensureTools(tools: Record<string, string>, options: Instal
 
 export function lackingParts(found: Findings): Part[] {
   const lacksJava = found.java !== 'unneeded' && 'unusable' in found.java;
-  const others = (['registry', 'dockerd', 'ip', 'docker', 'busybox'] as const).filter(
+  const others = (['registry', 'dockerd', 'ip', 'nft', 'docker', 'busybox'] as const).filter(
     (part) => found[part] === undefined,
   );
   return [...(lacksJava ? (['java'] as const) : []), ...others];
@@ -109,6 +112,7 @@ const NAMES: Record<Part, string> = {
   registry: 'the OCI registry (docker-registry)',
   dockerd: 'the container engine (dockerd)',
   ip: 'the ip command (iproute2)',
+  nft: 'the nft command (nftables)',
   docker: 'the docker command',
   busybox: 'a statically linked busybox (busybox-static)',
 };
@@ -117,6 +121,7 @@ const CONSEQUENCES: Record<Exclude<Part, 'java'>, string> = {
   registry: 'the platform starts, but images can be neither pushed nor pulled',
   dockerd: 'the platform starts, but without a host, so nothing can be launched',
   ip: 'the platform starts, but without a host, so nothing can be launched',
+  nft: 'the platform starts, but without a host, so nothing can be launched',
   docker: 'the platform starts, but images cannot be built and pushed as the guides do it',
   busybox: 'the platform starts, but the demo app has no image and stays a draft',
 };
@@ -127,6 +132,7 @@ const PACKAGES = {
     registry: 'docker-registry',
     dockerd: 'docker.io',
     ip: 'iproute2',
+    nft: 'nftables',
     docker: 'docker-cli',
     busybox: 'busybox-static',
   },
@@ -135,6 +141,7 @@ const PACKAGES = {
     registry: 'docker-distribution',
     dockerd: 'moby-engine',
     ip: 'iproute',
+    nft: 'nftables',
     docker: 'docker-cli',
     busybox: 'busybox',
   },
@@ -144,6 +151,7 @@ const PACKAGES = {
     registry: undefined,
     dockerd: undefined,
     ip: undefined,
+    nft: undefined,
     docker: undefined,
     busybox: undefined,
   },
@@ -161,6 +169,7 @@ async function lookAround(needsJava: boolean): Promise<Findings> {
     registry: findRegistry(),
     dockerd: findDockerd(),
     ip: findCommand('ip'),
+    nft: findCommand('nft'),
     docker: findCommand('docker'),
     busybox: findBusybox(),
     packages: packageSource(),

@@ -11,13 +11,14 @@ test('without options, state is kept in .data, and machine and folder decide the
     assembly: undefined,
     dynamodb: undefined,
     rough: undefined,
+    host: true,
     context: {},
   });
 });
 
 test('every option has its effect', () => {
   const args =
-    '--port 0 --data here --ready-file there.json --fresh --assembly out --dynamodb aws --rough 7 -c a=1 --context b=x=y';
+    '--port 0 --data here --ready-file there.json --fresh --assembly out --dynamodb aws --rough 7 --no-host -c a=1 --context b=x=y';
   expect(parseOptions(args.split(' '))).toEqual({
     port: 0,
     dataDir: resolve('here'),
@@ -26,6 +27,7 @@ test('every option has its effect', () => {
     assembly: resolve('out'),
     dynamodb: 'aws',
     rough: '7',
+    host: false,
     context: { a: '1', b: 'x=y' },
   });
 });

@@ -28,6 +28,7 @@ const complete: Findings = {
   registry: '/usr/bin/docker-registry',
   dockerd: '/usr/sbin/dockerd',
   ip: '/usr/sbin/ip',
+  nft: '/usr/sbin/nft',
   docker: '/usr/bin/docker',
   busybox: '/bin/busybox',
   packages: 'apt',
@@ -39,6 +40,7 @@ const bare: Findings = {
   registry: undefined,
   dockerd: undefined,
   ip: undefined,
+  nft: undefined,
   docker: undefined,
   busybox: undefined,
 };
@@ -49,6 +51,7 @@ describe('what to do about missing parts', () => {
     'docker-registry',
     'docker.io',
     'iproute2',
+    'nftables',
     'docker-cli',
     'busybox-static',
   ];

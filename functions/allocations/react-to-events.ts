@@ -1,0 +1,18 @@
+import { DrainRequested, NodeLost, NodeRecovered } from '../nodes/node-events.ts';
+import { TaskEnded } from '../nodes/task-row.ts';
+import { on, reactions } from '../platform/workflow/reactions.ts';
+import { advanceRelease, removeWrittenOff } from './advance-release.ts';
+import { AllocationReleaseRequested, AllocationWrittenOff } from './allocation.ts';
+import { followTask } from './follow-task.ts';
+import { followDrain, markHost } from './follow-node.ts';
+
+export const handler = reactions(
+  on(AllocationReleaseRequested, (ctx, { data }) =>
+    advanceRelease(ctx, data.allocation_id, { again: false }),
+  ),
+  on(AllocationWrittenOff, (ctx, { data }) => removeWrittenOff(ctx, data.allocation_id)),
+  on(TaskEnded, (ctx, { data }) => followTask(ctx, data)),
+  on(DrainRequested, (ctx, { data }) => followDrain(ctx, data)),
+  on(NodeLost, (ctx, { data }) => markHost(ctx, data.node_id)),
+  on(NodeRecovered, (ctx, { data }) => markHost(ctx, data.node_id)),
+);

@@ -1,0 +1,3 @@
+// Stands for packages that the bundled agent names and never calls (lib/agent-bundle.ts).
+
+export {};
