@@ -43,7 +43,3 @@ export const taskKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'TASK' });
 /** How the host answered it. */
 export const outcomeKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'OUTCOME' });
 export const secretKey = (handleHash: string): Key => ({ pk: `SECRET#${handleHash}`, sk: 'SECRET' });
-
-/** In SQS. Every queue of a node begins so, and no other. */
-export const NODE_QUEUE_PREFIX = 'gpuaas-node-';
-export const queueNameOf = (id: NodeId): string => `${NODE_QUEUE_PREFIX}${id}`;
