@@ -7,6 +7,7 @@ import type { Container } from '../../functions/nodes/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import { nameOf, readTrust } from './admission.ts';
 import { containerOptions } from './container-options.ts';
+import { settled } from './deadline.ts';
 import { statusOf, unlessAbsent } from './engine-errors.ts';
 import type { Image } from './images.ts';
 import { NODE, SPEC, specOf } from './labels.ts';
@@ -40,20 +41,20 @@ export async function bringUp(
     const trust = await readTrust(engine.channel, how.trustRevision, wanted);
     return { trust, found: await images.ensure(wanted, trust, how.signal) };
   };
-  const [{ trust, found }] = await Promise.all([check(), isolation.ensure()]);
+  const [{ trust, found }] = await settled([check(), isolation.ensure()]);
   const components = await chooseUsers(parts, wanted, trust, found);
   how.signal.throwIfAborted();
 
   how.step('make_network_and_volumes');
-  await Promise.all([ensureNetwork(engine, workload), prepareVolumes(parts, workload, components)]);
+  await settled([ensureNetwork(engine, workload), prepareVolumes(parts, workload, components)]);
   how.step('fetch_secrets');
-  const secrets = await Promise.all(
+  const secrets = await settled(
     components.map(({ container, user }) => parts.secrets.ensure(engine, workload.id, container, user)),
   );
   how.signal.throwIfAborted();
 
   how.step('create_containers');
-  const made = await Promise.all(
+  const made = await settled(
     components.map((component, index) => createContainer(parts, workload, component, secrets[index])),
   );
   how.step('start_containers');
@@ -147,7 +148,7 @@ async function startAll(parts: Parts, workload: Workload, made: Made[], how: How
   const outputs: Outputs = new Map();
   const ready = new Map<string, Promise<void>>();
   const start = async ({ container, handle, isNew }: Made): Promise<void> => {
-    await Promise.all(container.depends_on.map((name) => ready.get(name)));
+    await Promise.all(container.depends_on.flatMap((name) => ready.get(name) ?? []));
     signal.throwIfAborted();
     const runBootstrap = isNew || how.bootstrap === 'always';
     const output = await startComponent(parts, workload, container, { handle, signal, runBootstrap });

@@ -109,11 +109,11 @@ function memoryFolders(input: ContainerInput): Record<string, string> {
   const { container, user, imageVolumes } = input;
   const half = `size=${Math.ceil(container.resources.memory_mib / 2)}m`;
   const owned = `${TMPFS},${half},mode=755,uid=${user.uid},gid=${user.gid}`;
-  const covered = [...container.mounts.map(({ path }) => path as string), '/run/secrets'];
+  const covered = new Set<string>([...container.mounts.map(({ path }) => path), '/run/secrets']);
   // An image that declares volumes would otherwise get some on the disk, without a label and without a bound.
   const declared = imageVolumes
     .map((path) => path.replace(/\/+$/, ''))
-    .filter((path) => !covered.includes(path))
+    .filter((path) => !covered.has(path))
     .map((path) => [path, owned]);
   const always = container.writable_root
     ? []

@@ -18,3 +18,9 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
 /** Ends early, without a word, when it is aborted. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { signal }).catch(() => undefined);
+
+/** Waits for all, also when one has failed: whoever undoes it must not undo what is only just being done. */
+export async function settled<const T extends readonly Promise<unknown>[]>(work: T) {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}

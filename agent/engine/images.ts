@@ -77,7 +77,10 @@ export class Images {
     if (!found?.RepoDigests.includes(reference)) return undefined;
     const known = this.#known.get(reference);
     if (known) return known;
-    const { User: user = '', Env, Volumes } = found.Config;
+    // Newer engines leave out what is empty.
+    const config: Partial<typeof found.Config> = found.Config;
+    const { Env, Volumes } = config;
+    const user = config.User ?? '';
     const image = { reference, env: Env ?? [], volumes: Object.keys(Volumes ?? {}) };
     const files = isNamed(user) && (await readUserFiles(this.#engine, reference));
     const resolved = resolveUser(user, files || { passwd: '', group: '' });

@@ -1,25 +1,28 @@
 /** What must not happen to one workload twice at a time: tasks, and what the agent does by itself in the background. */
 export class Locks {
   #last = new Map<string, Promise<unknown>>();
-  #background = new Map<string, AbortController>();
+  #background = new Map<string, Set<AbortController>>();
 
-  /** A task. What goes on in the background for the same workload is ended first: the task knows better. */
+  /** A task. What goes on or waits in the background for the same workload is ended first: the task knows better. */
   task<T>(id: string, work: () => Promise<T>): Promise<T> {
-    this.#background.get(id)?.abort(new Interrupted());
+    for (const controller of this.#background.get(id) ?? []) controller.abort(new Interrupted());
     return this.#next(id, work);
   }
 
   /** By itself: gives way as soon as a task comes. */
   background(id: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    const all = this.#background.get(id) ?? new Set();
+    this.#background.set(id, all.add(controller));
     return this.#next(id, async () => {
-      const controller = new AbortController();
-      this.#background.set(id, controller);
+      const { signal } = controller;
       try {
-        await work(controller.signal);
+        if (!signal.aborted) await work(signal);
       } catch (error) {
-        if (!controller.signal.aborted) throw error;
+        if (!signal.aborted) throw error;
       } finally {
-        this.#background.delete(id);
+        all.delete(controller);
+        if (all.size === 0) this.#background.delete(id);
       }
     });
   }

@@ -16,14 +16,20 @@ export class Ports {
 
   /** One after the other: what one has chosen is recorded before the next chooses. */
   choose<P extends LaunchPayload>(payload: P, record: (chosen: P) => void): Promise<P> {
-    const next = async (): Promise<P> => {
-      const chosen = await this.#choose(payload);
-      record(chosen);
-      return chosen;
-    };
-    const turn = this.#last.then(next, next);
+    const turn = this.#take(this.#last, payload, record);
     this.#last = turn.catch(() => undefined);
     return turn;
+  }
+
+  async #take<P extends LaunchPayload>(
+    before: Promise<unknown>,
+    payload: P,
+    record: (chosen: P) => void,
+  ): Promise<P> {
+    await before;
+    const chosen = await this.#choose(payload);
+    record(chosen);
+    return chosen;
   }
 
   async #choose<P extends LaunchPayload>(payload: P): Promise<P> {

@@ -28,7 +28,7 @@ const OPTIONS = 'size=64m,mode=0700,nosuid,nodev,noexec';
 
 export class Secrets {
   #root: string;
-  #isInMemory = false;
+  #memory: Promise<void> | undefined;
 
   constructor(nodeId: string) {
     this.#root = join(RUN_DIR, nodeId);
@@ -53,7 +53,7 @@ export class Secrets {
     if (container.secrets.length === 0) return undefined;
     const folder = join(this.pathOf(workloadId), container.name);
     if (existsSync(folder)) return folder;
-    await this.#ensureMemory();
+    await this.#inMemory();
     const { usersFrom = 0 } = await engine.facts();
     // A remapped engine's root is somebody else, who must be able to get here.
     const mode = usersFrom === 0 ? 0o700 : 0o711;
@@ -89,19 +89,23 @@ export class Secrets {
     return existsSync(this.#root) ? readdirSync(this.#root) : [];
   }
 
-  /** A file system of our own in memory: /run is one on most hosts, but may be swapped to the disk. */
-  async #ensureMemory(): Promise<void> {
-    if (this.#isInMemory) return;
-    mkdirSync(this.#root, { recursive: true, mode: 0o700 });
-    const isMounted = statSync(this.#root).dev !== statSync(RUN_DIR).dev;
-    if (!isMounted) await mountTmpfs(this.#root);
-    if (statfsSync(this.#root).type !== TMPFS_MAGIC)
-      throw new TaskFailed(
-        'secret_unavailable',
-        `${this.#root} does not lie in memory and cannot be made so.`,
-      );
-    this.#isInMemory = true;
+  /** Once, also for those who come at the same moment. */
+  #inMemory(): Promise<void> {
+    this.#memory ??= ensureMemory(this.#root);
+    this.#memory.catch(() => {
+      this.#memory = undefined;
+    });
+    return this.#memory;
   }
+}
+
+/** A file system of our own in memory: /run is one on most hosts, but may be swapped to the disk. */
+async function ensureMemory(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const isMounted = statSync(folder).dev !== statSync(RUN_DIR).dev;
+  if (!isMounted) await mountTmpfs(folder);
+  if (statfsSync(folder).type !== TMPFS_MAGIC)
+    throw new TaskFailed('secret_unavailable', `${folder} does not lie in memory and cannot be made so.`);
 }
 
 /** Kernels before 6.4 do not know `noswap`. */

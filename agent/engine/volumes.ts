@@ -6,6 +6,7 @@ import type { VolumeInspectInfo } from 'dockerode';
 import type { Volume } from '../../functions/nodes/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import type { Engine } from './engine.ts';
+import { settled } from './deadline.ts';
 import { unlessAbsent } from './engine-errors.ts';
 import { labelled, NODE, PROJECT, VOLUME, VOLUME_KIND, volumeName, WORKLOAD } from './labels.ts';
 import type { User } from './user.ts';
@@ -65,7 +66,7 @@ function requireOwn({ Name, Labels }: VolumeInspectInfo, expected: Record<string
 /** Those the task brings along, and those that were made before for the same project. */
 export async function ensureMountedVolumes(engine: Engine, workload: Workload): Promise<void> {
   const { volumes, containers, project_id: projectId, id: workloadId } = workload;
-  await Promise.all(volumes.map((volume) => ensureVolume(engine, { volume, projectId, workloadId })));
+  await settled(volumes.map((volume) => ensureVolume(engine, { volume, projectId, workloadId })));
   const brought = new Set(volumes.map(({ id }) => id));
   const others = containers
     .flatMap(({ mounts }) => mounts)

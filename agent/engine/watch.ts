@@ -26,11 +26,11 @@ export async function watchEngine(
   let retryMs = RETRY_MS;
   while (!signal.aborted) {
     try {
-      const filters = { type: ['container'], event: ['die'], ...labelled([NODE, engine.nodeId]) };
-      const stream: unknown = await engine.docker.getEvents({ filters, abortSignal: signal } as never);
+      const filters = { type: ['container' as const], event: ['die'], ...labelled([NODE, engine.nodeId]) };
+      const stream = await engine.docker.getEvents({ filters, abortSignal: signal });
       await converge();
       retryMs = RETRY_MS;
-      for await (const event of eventsOf(stream as AsyncIterable<Buffer>)) {
+      for await (const event of eventsOf(stream)) {
         const { [WORKLOAD]: workloadId, [COMPONENT]: component } = event.Actor?.Attributes ?? {};
         if (workloadId !== undefined && component !== undefined)
           void supervisor.recover(workloadId, component, 'exited');
@@ -45,10 +45,10 @@ export async function watchEngine(
 }
 
 /** One line of JSON each. */
-async function* eventsOf(stream: AsyncIterable<Buffer>): AsyncGenerator<EngineEvent> {
+async function* eventsOf(stream: NodeJS.ReadableStream): AsyncGenerator<EngineEvent> {
   let rest = '';
   for await (const chunk of stream) {
-    const lines = (rest + chunk.toString('utf8')).split('\n');
+    const lines = (rest + String(chunk)).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > LINE_BYTES_MAX) throw new Error('The engine sent an event that is too long.');
     for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as EngineEvent;
