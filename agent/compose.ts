@@ -1,6 +1,7 @@
 // Everything the agent is made of, put together.
 
 import Dockerode from 'dockerode';
+import * as v from 'valibot';
 import { type Config, LAUNCHER_VARIABLE } from './config/config.ts';
 import { createPerformers } from './engine/performers.ts';
 import type { Journal } from './journal/journal.ts';
@@ -9,23 +10,21 @@ import { connect } from './platform/connect.ts';
 import { createReportSender } from './platform/send-reports.ts';
 import { findUser } from './ssh-trust/find-user.ts';
 import { createSshTrust } from './ssh-trust/reconcile-ssh-trust.ts';
-import { knowingImages } from './tasks/assigned-images.ts';
 import { Lanes } from './tasks/lanes.ts';
 import type { Log, Performers } from './tasks/performer.ts';
 import type { TaskRunner } from './tasks/run-task.ts';
 import { createUpdate } from './update/update-agent.ts';
 import { watchTrial } from './update/watch-trial.ts';
 import { agentVersion } from './version.ts';
-import * as v from 'valibot';
 
 export interface Composing {
   config: Config;
   stateDir: string;
   journal: Journal;
   /** Ends this process, so that the launcher starts the current release. */
-  restart(): void;
+  restart: () => void;
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 export function composeAgent({ config, stateDir, journal, restart, log, now }: Composing) {
@@ -46,8 +45,6 @@ export function composeAgent({ config, stateDir, journal, restart, log, now }: C
   });
   const performers: Performers = {
     ...engine.performers,
-    'oci.launch': knowingImages(channel, engine.performers['oci.launch']),
-    'compose.up': knowingImages(channel, engine.performers['compose.up']),
     'ssh_trust.reconcile': createSshTrust(findUser),
     'agent.update': createUpdate({
       config,

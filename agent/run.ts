@@ -11,7 +11,7 @@ import { keepInventory } from './host/keep-inventory.ts';
 import { runTool } from './host/run-tool.ts';
 import { openJournal } from './journal/journal.ts';
 import { lockStateDir } from './lock/lock.ts';
-import { backOffMs, pause } from './platform/back-off.ts';
+import { pause } from './platform/back-off.ts';
 import { pollQueue } from './queue/poll-queue.ts';
 import type { Log } from './tasks/performer.ts';
 import { runTask, subjectOf } from './tasks/run-task.ts';
@@ -28,7 +28,7 @@ export interface Agent {
   config: Config;
   stateDir: string;
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 /** Ends when the signal is aborted, or to be started anew. Rejects if it cannot go on. */
@@ -76,7 +76,11 @@ async function runLocked(
   background(keepPruned(journal, talking.signal));
 
   const work = async (): Promise<void> => {
-    await converge(engine.converge, log, stopping.signal);
+    // Without an engine a host is still there, says what is wrong with it, and answers tasks; the watch below brings
+    // things in order when the engine returns.
+    await engine.converge().catch((error: unknown) => {
+      log('error', 'What this host holds could not be brought in order.', { error });
+    });
     trial.converged();
     background(engine.watch(stopping.signal));
     const read = () => readInventory(docker);
@@ -96,18 +100,6 @@ async function runLocked(
   await sender.flush(AbortSignal.timeout(FLUSH_MS)).catch(() => undefined);
   if (how instanceof Error) throw how;
   return how;
-}
-
-/** Without an engine a host is still there, and says what is wrong with it: it is tried again until the agent stops. */
-async function converge(attempt: () => Promise<void>, log: Log, signal: AbortSignal): Promise<void> {
-  for (let failures = 1; !signal.aborted; failures++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      log('error', 'What this host holds could not be brought in order; it is tried again.', { error, failures });
-      await pause(backOffMs(failures), signal);
-    }
-  }
 }
 
 async function keepPruned(journal: { prune(): void }, signal: AbortSignal): Promise<void> {

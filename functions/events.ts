@@ -69,6 +69,10 @@ import {
   NodeSuspect,
   NodeUncordoned,
 } from './nodes/node-events.ts';
+import { PullRefused } from './nodes/pull.ts';
+import { SecretRefused } from './nodes/secret.ts';
+import { TaskEnded, TaskRequested } from './nodes/task-row.ts';
+import { WorkloadChanged } from './nodes/workload.ts';
 import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
 import type { EventKind } from './platform/events.ts';
 import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
@@ -183,6 +187,11 @@ export const EVENTS = [
   [NodeKeyCloned, 'nodes', []],
   [ForeignRequestRefused, 'nodes', []],
   [NodeRemoved, 'nodes', ['nodes']],
+  [TaskRequested, 'nodes', ['nodes']],
+  [TaskEnded, 'nodes', []],
+  [WorkloadChanged, 'nodes', []],
+  [PullRefused, 'nodes', []],
+  [SecretRefused, 'nodes', []],
 
   [IntentCreated, 'publishing', []],
   [IntentUnwrapped, 'publishing', []],

@@ -33,7 +33,13 @@ import {
 } from './identity/keys.ts';
 import { ASSERTION_PARTITIONS } from './identity/service-account-keys.ts';
 import { OPEN_SUBMISSIONS, PROJECT_SUBMISSIONS_PARTITIONS, SUBMISSION_PARTITIONS } from './manifests/keys.ts';
-import { NODE_PARTITIONS, NODES_PARTITION } from './nodes/keys.ts';
+import {
+  NODE_PARTITIONS,
+  NODES_PARTITION,
+  OPEN_TASKS,
+  SECRET_PARTITIONS,
+  TASK_PARTITIONS,
+} from './nodes/keys.ts';
 import {
   AUDIT_PARTITIONS,
   AUTHORIZATION_PARTITIONS,
@@ -97,7 +103,10 @@ export const PARTITIONS = {
     table: [promotionPartitions('version'), promotionPartitions('artifact'), PROMOTION_POLICY_PARTITION],
     gsi1: [openPromotions('version'), openPromotions('artifact')],
   },
-  nodes: { table: [NODE_PARTITIONS], gsi1: [NODES_PARTITION] },
+  nodes: {
+    table: [NODE_PARTITIONS, TASK_PARTITIONS, SECRET_PARTITIONS],
+    gsi1: [NODES_PARTITION, OPEN_TASKS],
+  },
   publishing: { table: [INTENT_PARTITIONS], gsi1: [OPEN_INTENTS] },
   artifacts: {
     table: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION],

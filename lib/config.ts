@@ -73,6 +73,8 @@ const Context = v.pipe(
     ),
     node_suspect_seconds: v.optional(v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 or more')), 180),
     node_lost_seconds: v.optional(v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 or more')), 600),
+    /** Whether an image that must run as root may do so on a host whose engine does not remap users. */
+    root_without_remap: v.optional(v.picklist(['refused', 'allowed']), 'refused'),
     /** How long a warm function caches authorization: a removed right still counts for that long. */
     authorization_cache_seconds: v.optional(
       v.pipe(Count, v.integer(), v.minValue(1, 'must be 1 to 5'), v.maxValue(5, 'must be 1 to 5')),
@@ -147,6 +149,7 @@ export interface Config {
   heartbeatSeconds: number;
   nodeSuspectSeconds: number;
   nodeLostSeconds: number;
+  rootWithoutRemap: 'refused' | 'allowed';
   authorizationCacheSeconds: number;
   reservedConcurrency: boolean;
   lambdaConcurrencyQuota: number;
@@ -175,6 +178,7 @@ const NAMES = [
   'heartbeat_seconds',
   'node_suspect_seconds',
   'node_lost_seconds',
+  'root_without_remap',
   'authorization_cache_seconds',
   'reserved_concurrency',
   'lambda_concurrency_quota',
@@ -212,6 +216,7 @@ export function configOf({ node }: IConstruct): Config {
     heartbeatSeconds: context.heartbeat_seconds,
     nodeSuspectSeconds: context.node_suspect_seconds,
     nodeLostSeconds: context.node_lost_seconds,
+    rootWithoutRemap: context.root_without_remap,
     authorizationCacheSeconds: context.authorization_cache_seconds,
     reservedConcurrency: context.reserved_concurrency,
     lambdaConcurrencyQuota: context.lambda_concurrency_quota,

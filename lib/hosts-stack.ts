@@ -1,6 +1,7 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Agent } from './agent.ts';
+import { Allocations } from './allocations.ts';
 import type { CoreStack } from './core-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { Nodes } from './nodes.ts';
@@ -20,6 +21,7 @@ export class HostsStack extends Stack {
   ) {
     super(scope, id, props);
     api.serve('agent', new Agent(this, 'Agent', { kernel, hostKey: data.hostKey, version }).api);
+    api.serve('allocations', new Allocations(this, 'Allocations', { kernel }).api);
     api.serve('nodes', new Nodes(this, 'Nodes', { kernel, data }).api);
   }
 }

@@ -9,6 +9,7 @@ import { configOf } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
+import { addNodeTasks } from './node-tasks.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { Reactions } from './reactions.ts';
 import { ScheduledFunction } from './scheduled-function.ts';
@@ -50,7 +51,7 @@ export class Nodes extends Construct {
       partitions: [NODE_PARTITIONS],
     });
     grantItems(this.api, control, { actions: ['Query'], partitions: [NODES_PARTITION], index: 'gsi1' });
-    this.grantQueues(this.api, ['sqs:CreateQueue']);
+    this.grantQueues(this.api, ['sqs:CreateQueue', 'sqs:GetQueueUrl']);
     this.api.addToRolePolicy(
       new PolicyStatement({ actions: ['kms:GetPublicKey', 'kms:Sign'], resources: [data.hostKey.keyArn] }),
     );
@@ -59,10 +60,10 @@ export class Nodes extends Construct {
     const reactions = new Reactions(this, 'Reactions', {
       domain: 'nodes',
       kernel,
-      description: 'Removes the queue of a node that was removed.',
+      description: 'Sends tasks to hosts, and removes the queue of a node that was removed.',
     });
     grantItems(reactions, control, { actions: ['BatchGetItem'], partitions: [NODE_PARTITIONS] });
-    this.grantQueues(reactions, ['sqs:GetQueueUrl', 'sqs:DeleteQueue']);
+    this.grantQueues(reactions, ['sqs:DeleteQueue']);
 
     const sweep = new ScheduledFunction(this, 'Sweep', {
       entry: 'functions/nodes/sweep-nodes.ts',
@@ -81,6 +82,13 @@ export class Nodes extends Construct {
       partitions: [NODE_PARTITIONS],
     });
     kernel.grantTell(sweep);
+
+    addNodeTasks(this, {
+      kernel,
+      api: this.api,
+      reactions,
+      grantSend: (fn) => this.grantQueues(fn, ['sqs:GetQueueUrl', 'sqs:SendMessage']),
+    });
   }
 
   /** Hosts read their queue and pull images with sessions of this role, each limited to what is its node's. */

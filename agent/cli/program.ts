@@ -14,7 +14,10 @@ interface Common {
   json?: boolean;
 }
 
-const STATE_DIR = ['--state-dir <folder>', 'where the agent keeps its key, configuration and journal'] as const;
+const STATE_DIR = [
+  '--state-dir <folder>',
+  'where the agent keeps its key, configuration and journal',
+] as const;
 const JSON_OUTPUT = ['--json', 'print JSON, for programs'] as const;
 
 /** `end` gets what the process ends with. */
@@ -39,7 +42,9 @@ export function createProgram(streams: Streams, end: (code: number) => void): Co
 
   program
     .command('launch')
-    .description('Run the current release of the agent, start it again when it ends, and go back if an update fails.')
+    .description(
+      'Run the current release of the agent, start it again when it ends, and go back if an update fails.',
+    )
     .option(...STATE_DIR)
     .action(async (options: Common) => {
       const stateDir = stateDirOf(options.stateDir);

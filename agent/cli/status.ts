@@ -28,12 +28,16 @@ export function status(stateDir: string, isJson: boolean, { print }: Streams): v
     return;
   }
   print(`node ${name} (${node_id}) of ${url}`);
-  print(`agent ${agentVersion}, ${state.running ? 'running' : 'not running'}${state.trial ? `, ${state.trial} on trial` : ''}`);
+  print(
+    `agent ${agentVersion}, ${state.running ? 'running' : 'not running'}${state.trial ? `, ${state.trial} on trial` : ''}`,
+  );
   print(`${held.reports} reports wait for the platform`);
   for (const { workload_id, kind, desired, fence } of held.workloads)
     print(`workload ${workload_id}  ${kind}  ${desired}  fence ${fence}`);
   for (const { id, kind, begun_at, ended_at, outcome, step } of held.tasks)
-    print(`task ${id}  ${kind}  ${ended_at ? outcome?.status : `running${step ? ` (${step})` : ''}`}  since ${begun_at}`);
+    print(
+      `task ${id}  ${kind}  ${ended_at ? outcome?.status : `running${step ? ` (${step})` : ''}`}  since ${begun_at}`,
+    );
 }
 
 function readHeld(stateDir: string) {
@@ -42,7 +46,9 @@ function readHeld(stateDir: string) {
   const journal = openJournal(stateDir, () => now);
   try {
     return {
-      workloads: journal.workloads.listWorkloads().map(({ payload: _, ...workload }) => workload),
+      workloads: journal.workloads
+        .listWorkloads()
+        .map(({ workload_id, kind, desired, fence }) => ({ workload_id, kind, desired, fence })),
       tasks: journal.tasks.list(new Date(now.getTime() - HOURS_SHOWN * 3600_000), TASKS_SHOWN),
       reports: journal.reports.count(),
     };

@@ -1,7 +1,7 @@
 /** What a command reads and writes, so that tests need no process. */
 export interface Streams {
-  print(line: string): void;
-  tell(line: string): void;
+  print: (line: string) => void;
+  tell: (line: string) => void;
 }
 
 /** Told to the person at the terminal, and nothing else of it: what went wrong, and what to do. */

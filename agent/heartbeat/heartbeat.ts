@@ -16,10 +16,10 @@ export interface Heartbeats {
   nodeId: string;
   ask: AskPlatform;
   seconds: number;
-  look(): Promise<Vitals>;
-  onAccepted(): void;
+  look: () => Promise<Vitals>;
+  onAccepted: () => void;
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 /** A later run has spoken with this node's key: this one has no business here any more. */

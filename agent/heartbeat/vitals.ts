@@ -6,7 +6,9 @@ const MIB = 1024 * 1024;
 const MEMORY_STEP_MIB = 256;
 
 /** Coarse, so that a host on which nothing happens has nothing to tell. */
-export async function readVitals(diskPath: string): Promise<Pick<Vitals, 'disk_free_gib' | 'memory_free_mib' | 'load'>> {
+export async function readVitals(
+  diskPath: string,
+): Promise<Pick<Vitals, 'disk_free_gib' | 'memory_free_mib' | 'load'>> {
   const { bavail, bsize } = await statfs(diskPath);
   return {
     disk_free_gib: Math.floor((bavail * bsize) / MIB / 1024),

@@ -13,7 +13,7 @@ import type { RunTool } from './run-tool.ts';
 
 export interface Check {
   name: string;
-  look(): Promise<Omit<Diagnosis, 'name'>> | Omit<Diagnosis, 'name'>;
+  look: () => Promise<Omit<Diagnosis, 'name'>> | Omit<Diagnosis, 'name'>;
 }
 
 type Found = Omit<Diagnosis, 'name'>;
@@ -55,7 +55,10 @@ export function platformChecks(
 async function checkEngine(docker: Dockerode): Promise<Found> {
   const engine = await readEngine(docker);
   if (!engine)
-    return failed('The Docker engine does not answer on its socket.', 'Start it: systemctl enable --now docker.');
+    return failed(
+      'The Docker engine does not answer on its socket.',
+      'Start it: systemctl enable --now docker.',
+    );
   const { version, api_version } = engine.engine;
   if (versionNumber(api_version) < API_MIN)
     return failed(
@@ -98,7 +101,10 @@ async function checkDisk(docker: Dockerode, stateDir: string): Promise<Found> {
   const freeGib = Math.floor((bavail * bsize) / GIB);
   const detail = `${freeGib} GiB are free at ${path}`;
   return freeGib < DISK_FREE_GIB_MIN
-    ? warning(`${detail}.`, `Images need room: free some, or use a larger disk (at least ${DISK_FREE_GIB_MIN} GiB).`)
+    ? warning(
+        `${detail}.`,
+        `Images need room: free some, or use a larger disk (at least ${DISK_FREE_GIB_MIN} GiB).`,
+      )
     : ok(detail);
 }
 
@@ -121,7 +127,10 @@ async function checkToolkit(docker: Dockerode, tool: RunTool): Promise<Found> {
   const version = parseToolkit((await tool('nvidia-ctk', ['--version'])) ?? '');
   if (version === undefined)
     return hasGpu
-      ? failed('There is an NVIDIA GPU, and no container toolkit.', 'Install nvidia-container-toolkit 1.17.8 or later.')
+      ? failed(
+          'There is an NVIDIA GPU, and no container toolkit.',
+          'Install nvidia-container-toolkit 1.17.8 or later.',
+        )
       : ok('not needed');
   const escapes = knownEscapes(version);
   if (escapes.length > 0)
@@ -131,7 +140,10 @@ async function checkToolkit(docker: Dockerode, tool: RunTool): Promise<Found> {
     );
   const engine = await readEngine(docker);
   if (hasGpu && engine?.engine.nvidia_runtime === false)
-    return failed('Docker does not know the runtime nvidia.', 'nvidia-ctk runtime configure --runtime=docker, then restart Docker.');
+    return failed(
+      'Docker does not know the runtime nvidia.',
+      'nvidia-ctk runtime configure --runtime=docker, then restart Docker.',
+    );
   return ok(version);
 }
 
@@ -140,7 +152,8 @@ async function checkClock(url: string, now: () => Date): Promise<Found> {
   const response = await fetch(`${url}/api/v1/health`, { signal: AbortSignal.timeout(10_000) });
   await response.body?.cancel();
   const platformMs = Date.parse(response.headers.get('date') ?? '');
-  if (Number.isNaN(platformMs)) return warning('The platform does not tell the time.', 'Compare the clock by hand.');
+  if (Number.isNaN(platformMs))
+    return warning('The platform does not tell the time.', 'Compare the clock by hand.');
   // The platform's time has whole seconds, and was told some time between the question and the answer.
   const middleMs = (begunMs + now().getTime()) / 2;
   const skewSeconds = Math.round((middleMs - platformMs - 500) / 1000);
@@ -155,7 +168,9 @@ async function checkClock(url: string, now: () => Date): Promise<Found> {
 async function checkQueue(access: ReturnType<typeof createQueueAccess>): Promise<Found> {
   try {
     const { sqs, url } = await access.get();
-    await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages'] }));
+    await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages'] }),
+    );
     return ok('tasks can be taken from it');
   } catch (error) {
     return failed(

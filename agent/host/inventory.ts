@@ -50,7 +50,10 @@ export async function readEngine(docker: Dockerode): Promise<Engine | undefined>
 }
 
 async function readNvidia(tool: RunTool): Promise<ReturnType<typeof nvidiaGpus>> {
-  const csv = await tool('nvidia-smi', [`--query-gpu=${NVIDIA_QUERY.join(',')}`, '--format=csv,noheader,nounits']);
+  const csv = await tool('nvidia-smi', [
+    `--query-gpu=${NVIDIA_QUERY.join(',')}`,
+    '--format=csv,noheader,nounits',
+  ]);
   if (csv === undefined) return { gpus: [], driverVersion: undefined };
   return nvidiaGpus(csv, (await tool('nvidia-smi', ['-L'])) ?? '');
 }
@@ -63,7 +66,8 @@ async function readAmd(tool: RunTool): Promise<ReturnType<typeof amdGpus>> {
 /** Version 2 is a plugin of the engine's client; version 1 a program of its own. */
 async function readCompose(tool: RunTool): Promise<string | undefined> {
   const told =
-    (await tool('docker', ['compose', 'version', '--short'])) ?? (await tool('docker-compose', ['version', '--short']));
+    (await tool('docker', ['compose', 'version', '--short'])) ??
+    (await tool('docker-compose', ['version', '--short']));
   return told === undefined ? undefined : parseCompose(told);
 }
 

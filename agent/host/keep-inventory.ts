@@ -10,12 +10,12 @@ const LOOK_MS = 10 * 60_000;
 
 /** Tells the platform what the host is made of: at the start, and whenever it has changed. Until the signal is aborted. */
 export async function keepInventory(
-  parts: { nodeId: string; ask: AskPlatform; read(): Promise<Inventory>; log: Log },
+  parts: { nodeId: string; ask: AskPlatform; read: () => Promise<Inventory>; log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   const { nodeId, ask, read, log } = parts;
   let told: Inventory | undefined;
-  for (let failures = 0; !signal.aborted; ) {
+  for (let failures = 0; !signal.aborted;) {
     const inventory = await read();
     try {
       if (!isDeepStrictEqual(inventory, told)) {

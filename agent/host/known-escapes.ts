@@ -11,7 +11,7 @@ const ESCAPES = [
 /** Which of them this version has. One that cannot be read has all of them. */
 export function knownEscapes(toolkitVersion: string): string[] {
   const version = v.safeParse(VersionNumber, toolkitVersion.replace(/[~].*$/, ''));
-  return ESCAPES.filter(({ fixedIn }) => !version.success || compareVersions(version.output, fixedIn) < 0).map(
-    ({ cve }) => cve,
-  );
+  return ESCAPES.filter(
+    ({ fixedIn }) => !version.success || compareVersions(version.output, fixedIn) < 0,
+  ).map(({ cve }) => cve);
 }

@@ -34,7 +34,9 @@ export function parseEngine(version: unknown, info: unknown): Engine | undefined
       name: 'docker',
       version: told.output.Version,
       api_version: told.output.ApiVersion,
-      userns_remap: SecurityOptions.some((option) => option === 'name=userns' || option.startsWith('name=userns,')),
+      userns_remap: SecurityOptions.some(
+        (option) => option === 'name=userns' || option.startsWith('name=userns,'),
+      ),
       nvidia_runtime: 'nvidia' in Runtimes,
     },
     rootDir: DockerRootDir,

@@ -20,7 +20,9 @@ export function parseCards(csv: string): Card[] {
     // A card that has fallen off the bus answers with `[N/A]` or `ERR!` in its places.
     const memoryMib = Number(memory);
     if (!/^GPU-[\w-]+$/.test(uuid) || !(memoryMib > 0)) return [];
-    return [{ uuid, model, memoryMib: Math.floor(memoryMib), driverVersion, isCut: mig.trim() === 'Enabled' }];
+    return [
+      { uuid, model, memoryMib: Math.floor(memoryMib), driverVersion, isCut: mig.trim() === 'Enabled' },
+    ];
   });
 }
 

@@ -4,7 +4,14 @@ import * as v from 'valibot';
 import type { Gpu } from '../../functions/nodes/inventory.ts';
 
 /** What is asked of rocm-smi. */
-export const ROCM_WORDS = ['--showuniqueid', '--showproductname', '--showmeminfo', 'vram', '--showdriverversion', '--json'];
+export const ROCM_WORDS = [
+  '--showuniqueid',
+  '--showproductname',
+  '--showmeminfo',
+  'vram',
+  '--showdriverversion',
+  '--json',
+];
 
 const Card = v.object({
   'Unique ID': v.string(),
@@ -25,7 +32,8 @@ export function amdGpus(json: string): { gpus: Gpu[]; driverVersion: string | un
     const id = /^0x([0-9a-f]{8,16})$/i.exec(card.output['Unique ID'])?.[1];
     const bytes = Number(card.output['VRAM Total Memory (B)']);
     if (!id || !(bytes > 0)) return [];
-    const model = card.output['Card Series'] ?? card.output['Card series'] ?? card.output['Card model'] ?? 'AMD GPU';
+    const model =
+      card.output['Card Series'] ?? card.output['Card series'] ?? card.output['Card model'] ?? 'AMD GPU';
     return [
       {
         uuid: `GPU-${id.toLowerCase().padStart(16, '0')}`,

@@ -133,10 +133,16 @@ export function createTaskJournal(database: DatabaseSync, reports: ReportJournal
 
 export const outcomeReport = (taskId: string): string => `outcome:${taskId}`;
 
-function recordOf({ outcome, step, frame: _, ...row }: Row): TaskRecord {
+function recordOf(row: Row): TaskRecord {
+  const { id, kind, subject, fence, begun_at, ended_at, outcome, step } = row;
   return {
-    ...row,
-    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) as Outcome }),
-    ...(step === null ? {} : { step }),
+    id,
+    kind,
+    subject,
+    fence,
+    begun_at,
+    ended_at,
+    ...(outcome !== null && { outcome: JSON.parse(outcome) as Outcome }),
+    ...(step !== null && { step }),
   };
 }

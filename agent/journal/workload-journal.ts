@@ -13,9 +13,7 @@ export function createWorkloadJournal(database: DatabaseSync, now: () => Date): 
   const list = database.prepare('SELECT * FROM workloads ORDER BY workload_id');
   const forget = database.prepare('DELETE FROM workloads WHERE workload_id = ?');
   const findFetch = database.prepare('SELECT fetch_id FROM fetches WHERE handle_hash = ?');
-  const keepFetch = database.prepare(
-    'INSERT INTO fetches (handle_hash, fetch_id, kept_at) VALUES (?, ?, ?)',
-  );
+  const keepFetch = database.prepare('INSERT INTO fetches (handle_hash, fetch_id, kept_at) VALUES (?, ?, ?)');
 
   return {
     putWorkload({ workload_id, fence, desired, kind, payload }) {

@@ -15,7 +15,7 @@ export interface ChannelParts {
   key: KeyObject;
   ask: AskPlatform;
   reports: ReportJournal;
-  now(): Date;
+  now: () => Date;
 }
 
 /** What performers get of the platform. */

@@ -29,5 +29,7 @@ export async function publicJwkOf(key: KeyObject): Promise<PublicJwk> {
 /** A compact JWS, ES256. */
 export async function signWith(key: KeyObject, payload: object, kid?: string): Promise<string> {
   const header = { alg: 'ES256', ...(kid !== undefined && { kid }) };
-  return new CompactSign(new TextEncoder().encode(JSON.stringify(payload))).setProtectedHeader(header).sign(key);
+  return new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
+    .setProtectedHeader(header)
+    .sign(key);
 }

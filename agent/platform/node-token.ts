@@ -19,12 +19,7 @@ export interface NodeTokens {
   drop(token: string): void;
 }
 
-export function createNodeTokens(
-  url: string,
-  nodeId: string,
-  key: KeyObject,
-  now: () => Date,
-): NodeTokens {
+export function createNodeTokens(url: string, nodeId: string, key: KeyObject, now: () => Date): NodeTokens {
   let held: { token: string; renewAtMs: number } | undefined;
   let pending: Promise<string> | undefined;
 

@@ -12,7 +12,7 @@ const AT_ONCE = 8;
 
 export interface ReportSender {
   /** Until the signal is aborted. */
-  run(signal: AbortSignal): Promise<void>;
+  run: (signal: AbortSignal) => Promise<void>;
   /** Sends what is there now, once each; answers how many are left. */
   flush(signal?: AbortSignal): Promise<number>;
 }
@@ -20,7 +20,7 @@ export interface ReportSender {
 export function createReportSender(
   reports: ReportJournal,
   ask: AskPlatform,
-  { log, now }: { log: Log; now(): Date },
+  { log, now }: { log: Log; now: () => Date },
 ): ReportSender {
   /** The platform is asked later only if it did not hear this one. */
   async function send(report: Report, signal?: AbortSignal): Promise<PlatformError | undefined> {
@@ -82,7 +82,7 @@ export function createReportSender(
               wake = resolve;
               signal.addEventListener('abort', () => resolve(), { once: true });
             });
-      for (let failures = 0; !signal.aborted; ) {
+      for (let failures = 0; !signal.aborted;) {
         isKept = false;
         const { left, error } = await flush(signal);
         failures = left > 0 && error ? failures + 1 : 0;

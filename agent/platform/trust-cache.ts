@@ -53,7 +53,9 @@ export function createTrustCache(
       });
       const fresh = await pending;
       if (fresh.revision >= revision) return fresh;
-      throw new DocumentRefused(`The task asks for revision ${revision} of the trust policy; the platform has an older one.`);
+      throw new DocumentRefused(
+        `The task asks for revision ${revision} of the trust policy; the platform has an older one.`,
+      );
     } catch (error) {
       throw new TaskFailed('trust_unavailable', (error as Error).message);
     }

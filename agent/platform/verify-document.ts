@@ -22,9 +22,9 @@ export async function verifyDocument<T>(
   return parsed.output;
 }
 
-async function verify(document: string, { kid: _, ...jwk }: Config['host_key']) {
+async function verify(document: string, { kty, crv, x, y }: Config['host_key']) {
   try {
-    const key = await importJWK(jwk, 'ES256');
+    const key = await importJWK({ kty, crv, x, y }, 'ES256');
     const { payload, protectedHeader } = await compactVerify(document, key, { algorithms: ['ES256'] });
     return { text: new TextDecoder().decode(payload), typ: protectedHeader.typ };
   } catch {

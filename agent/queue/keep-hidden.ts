@@ -25,7 +25,9 @@ export function keepHidden(
         }),
       );
     } catch (error) {
-      log('warn', 'A message could not be kept hidden while its task runs; it will be delivered again.', { error });
+      log('warn', 'A message could not be kept hidden while its task runs; it will be delivered again.', {
+        error,
+      });
     }
   };
   const timer = setInterval(() => void extend(), extendMs);

@@ -16,7 +16,7 @@ const HELD_MAX = 40;
 export interface Polling {
   access: ReturnType<typeof createQueueAccess>;
   lanes: Lanes;
-  run(text: string): Promise<Ran>;
+  run: (text: string) => Promise<Ran>;
   log: Log;
 }
 

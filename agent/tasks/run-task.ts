@@ -13,9 +13,9 @@ export interface TaskRunner {
   journal: Journal;
   performers: Performers;
   log: Log;
-  now(): Date;
+  now: () => Date;
   /** Tells the platform how far a task is; it may get lost. */
-  tellProgress(path: string, report: object): void;
+  tellProgress: (path: string, report: object) => void;
 }
 
 /** `interrupted`: it has no outcome yet, and must be delivered or resumed again. */
@@ -94,7 +94,7 @@ async function perform(
   const progress = tellingProgress(runner, task);
   try {
     const perform = runner.performers[task.kind] as Performer;
-    const result = await perform(contextOf(runner, task, signal, progress.step));
+    const result = await perform(contextOf(runner, task, signal, (name) => progress.step(name)));
     return { status: 'succeeded', fence, at: at(now), result };
   } catch (error) {
     if (stopping.aborted && !(error instanceof TaskFailed)) return 'interrupted';
@@ -128,7 +128,9 @@ function contextOf(
 function failureOf(error: unknown, signal: AbortSignal, fence: number, now: () => Date): Outcome {
   const failed = error instanceof TaskFailed ? error : signal.aborted ? signal.reason : undefined;
   const { code, message, result } =
-    failed instanceof TaskFailed ? failed : { code: 'internal' as const, message: textOf(error), result: undefined };
+    failed instanceof TaskFailed
+      ? failed
+      : { code: 'internal' as const, message: textOf(error), result: undefined };
   const detail = message.slice(0, DETAIL_CHARACTERS_MAX);
   return { status: 'failed', fence, at: at(now), code, detail, ...(result && { result }) };
 }
@@ -171,4 +173,3 @@ export function subjectOf(text: string): string | undefined {
   const delivery = readDelivery(text);
   return 'frame' in delivery ? delivery.frame.subject : undefined;
 }
-

@@ -22,9 +22,9 @@ const STEADY_MS = 60_000;
 export interface Launch {
   stateDir: string;
   /** How the agent is started from a file; the rest of the words follow. */
-  command?: readonly string[];
+  command?: readonly [string, ...string[]];
   log: Log;
-  now(): Date;
+  now: () => Date;
 }
 
 /** Ends when the signal is aborted, or with the agent's own code when it is hopeless. */
@@ -62,7 +62,7 @@ export async function launch(parts: Launch, signal: AbortSignal): Promise<number
 /** One life of the agent. It is ended when we are, and when its trial is over. */
 async function runOnce(parts: Launch, signal: AbortSignal): Promise<{ code: number; isTrialOver: boolean }> {
   const { stateDir, command = [process.execPath, '--disable-warning=ExperimentalWarning'], now } = parts;
-  const [program = '', ...words] = [...command, currentFile(stateDir), 'run', '--state-dir', stateDir];
+  const [program, ...words] = [...command, currentFile(stateDir), 'run', '--state-dir', stateDir] as const;
   const environment = { ...process.env, [LAUNCHER_VARIABLE]: '1', [STATE_DIR_VARIABLE]: stateDir };
   const child = spawn(program, words, { stdio: ['ignore', 'inherit', 'inherit'], env: environment });
   const ended = once(child, 'close').then(

@@ -45,5 +45,6 @@ export function makeCurrent(stateDir: string, version: string): void {
 /** The one that runs and the one before it are enough. */
 export function removeOtherReleases(stateDir: string, kept: readonly (string | undefined)[]): void {
   for (const version of readdirSync(releasesDir(stateDir)))
-    if (!kept.includes(version)) rmSync(join(releasesDir(stateDir), version), { recursive: true, force: true });
+    if (!kept.includes(version))
+      rmSync(join(releasesDir(stateDir), version), { recursive: true, force: true });
 }

@@ -23,7 +23,8 @@ const trialFile = (stateDir: string): string => join(stateDir, 'trial.json');
 const wentBackFile = (stateDir: string): string => join(stateDir, 'went-back.json');
 
 export const readTrial = (stateDir: string): Trial | undefined => read(trialFile(stateDir), Trial);
-export const readWentBack = (stateDir: string): WentBack | undefined => read(wentBackFile(stateDir), WentBack);
+export const readWentBack = (stateDir: string): WentBack | undefined =>
+  read(wentBackFile(stateDir), WentBack);
 
 export const beginTrial = (stateDir: string, trial: Trial): void => {
   rmSync(wentBackFile(stateDir), { force: true });

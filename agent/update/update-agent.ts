@@ -30,7 +30,7 @@ export interface Update {
   /** Resolves when the running release is not on trial any more. */
   trialPassed: Promise<void>;
   /** Ends this process so that the launcher starts `current`. */
-  restart(): void;
+  restart: () => void;
 }
 
 export function createUpdate(update: Update): Performer<'agent.update'> {
@@ -50,14 +50,21 @@ export function createUpdate(update: Update): Performer<'agent.update'> {
     const { bundle, release } = await download(update, ctx);
     const fault = releaseFault(release, ctx.task.payload, running);
     if (fault !== undefined) throw rejected(fault);
-    if (`sha256:${hash('sha256', bundle)}` !== digest) throw rejected('The bundle has another digest than the release.');
+    if (`sha256:${hash('sha256', bundle)}` !== digest)
+      throw rejected('The bundle has another digest than the release.');
     const previous = currentVersion(stateDir);
-    if (previous === undefined) throw rejected('The agent does not run from a release, so there is no way back.');
+    if (previous === undefined)
+      throw rejected('The agent does not run from a release, so there is no way back.');
     return install(update, ctx, bundle, previous);
   };
 }
 
-async function install({ stateDir, restart }: Update, ctx: Context, bundle: Uint8Array, previous: string): Promise<never> {
+async function install(
+  { stateDir, restart }: Update,
+  ctx: Context,
+  bundle: Uint8Array,
+  previous: string,
+): Promise<never> {
   const { version, digest, trial_seconds } = ctx.task.payload;
   ctx.step('update.write', { version });
   writeRelease(stateDir, version, bundle);
@@ -75,7 +82,11 @@ async function download({ config }: Update, ctx: Context) {
   const { path } = ctx.task.payload;
   const { signal } = ctx;
   try {
-    const signed = await askJson(config.url, { method: 'GET', path: releasePath(path), signal }, SignedRelease);
+    const signed = await askJson(
+      config.url,
+      { method: 'GET', path: releasePath(path), signal },
+      SignedRelease,
+    );
     const release = await verifyDocument(signed.document, config.host_key, AgentRelease, RELEASE_TYPE);
     const bundle = await askBytes(config.url, { method: 'GET', path, signal }, release.size_bytes);
     return { release, bundle };

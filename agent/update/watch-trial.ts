@@ -4,9 +4,9 @@ export interface TrialWatch {
   /** Resolves when this release is not on trial, or no more. */
   passed: Promise<void>;
   /** The platform has accepted a heartbeat. */
-  heard(): void;
+  heard: () => void;
   /** What was there before has been looked after: the release does more than to say that it lives. */
-  converged(): void;
+  converged: () => void;
 }
 
 /** A release passes once it has done both. */

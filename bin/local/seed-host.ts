@@ -5,6 +5,8 @@ import type { LocalAgent } from './local-agent.ts';
 
 /** How the platform calls this machine. */
 const NAME = 'this-machine';
+/** Below those from which the engines of this machine choose theirs. */
+const PORT_RANGE = { from: 10_000, to: 19_999 };
 const NODES = '/api/v1/admin/nodes';
 const HEARD_SECONDS_MAX = 20;
 const POLL_MS = 100;
@@ -73,7 +75,7 @@ async function invite(admin: DemoApi): Promise<Invited> {
   const pending = items.find(({ name }) => name === NAME);
   return pending
     ? admin.send<Invited>('POST', `${NODES}/${pending.id}/join-token`, {})
-    : admin.send<Invited>('POST', NODES, { name: NAME, labels: { location: 'local' } });
+    : admin.send<Invited>('POST', NODES, { name: NAME, port_range: PORT_RANGE });
 }
 
 async function heardOf({ admin, stop }: HostOptions, nodeId: string, since: Date): Promise<void> {

@@ -8,6 +8,7 @@ import { putInventory } from './put-inventory.ts';
 import { recordHeartbeat } from './record-heartbeat.ts';
 import { removeNode } from './remove-node.ts';
 import { renewJoinToken } from './renew-join-token.ts';
+import { taskEndpoints } from './task-endpoints.ts';
 import { uncordonNode } from './uncordon-node.ts';
 
 /** Every handler of the domain, by the name its routes call it. */
@@ -23,4 +24,5 @@ export const nodesEndpoints = {
   enrolNode,
   putInventory,
   recordHeartbeat,
+  ...taskEndpoints,
 };

@@ -4,8 +4,7 @@ import type { Change } from '../platform/data/change.ts';
 import { environment } from '../platform/environment.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { NodeId } from '../platform/ids.ts';
-import { findRegistryHost } from '../storage/registry-host.ts';
-import { logInToRegistry } from '../storage/registry-session.ts';
+import { logInToRegistry } from '../storage/registry-login.ts';
 import { AskPullCredentials, PullCredentials } from './agent-api.ts';
 import { PullRefused } from './pull.ts';
 import { readWorkloads } from './read-workloads.ts';
@@ -32,22 +31,19 @@ export const issuePullCredentials = command(
     const repositories = [...new Set(body.repositories)];
     const unassigned = findUnassigned(await readWorkloads(id), repositories);
     if (unassigned.length > 0) return refused(id, unassigned);
-    const [registry_host, login] = await Promise.all([
-      findRegistryHost(),
-      logInToRegistry({
-        roleArn: environment('NODE_AGENT_ROLE_ARN'),
-        name: `pull-${id}`,
-        seconds: SESSION_SECONDS,
-        repositories,
-        actions: PULL,
-      }),
-    ]);
+    const login = await logInToRegistry({
+      roleArn: environment('NODE_AGENT_ROLE_ARN'),
+      name: `pull-${id}`,
+      seconds: SESSION_SECONDS,
+      repositories,
+      actions: PULL,
+    });
     const expires_at = login.expiresAt.toISOString();
     return {
       subject: `node:${id}`,
       after: { repositories, expires_at },
       writes: [],
-      reply: { registry_host, username: login.username, expires_at },
+      reply: { registry_host: environment('REGISTRY_HOST'), username: login.username, expires_at },
       secrets: { password: login.password },
     };
   },

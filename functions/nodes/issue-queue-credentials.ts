@@ -6,7 +6,7 @@ import { environment } from '../platform/environment.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { NodeId } from '../platform/ids.ts';
 import { QueueCredentials } from './agent-api.ts';
-import { findQueueUrl } from './find-queue.ts';
+import { findQueueUrl } from './node-queue.ts';
 import { queueNameOf } from './keys.ts';
 import { refuse } from './task-problems.ts';
 

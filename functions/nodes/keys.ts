@@ -13,10 +13,6 @@ export const OPEN_TASKS = 'TASKS#OPEN';
 /** Values a host may fetch once, by the hash of their handle. */
 export const SECRET_PARTITIONS = 'SECRET#*';
 
-/** Every node has a queue of its own, named after it. */
-export const NODE_QUEUE_PREFIX = 'gpuaas-node-';
-export const queueNameOf = (id: NodeId): string => `${NODE_QUEUE_PREFIX}${id}`;
-
 export const nodeKey = (id: NodeId): Key => ({ pk: `NODE#${id}`, sk: 'NODE' });
 /** Small and often written, so it is a row of its own. */
 export const heartbeatKey = (id: NodeId): Key => ({ pk: `NODE#${id}`, sk: 'HEARTBEAT' });
@@ -43,3 +39,7 @@ export const taskKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'TASK' });
 /** How the host answered it. */
 export const outcomeKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'OUTCOME' });
 export const secretKey = (handleHash: string): Key => ({ pk: `SECRET#${handleHash}`, sk: 'SECRET' });
+
+/** In SQS. Every queue of a node begins so, and no other. */
+export const NODE_QUEUE_PREFIX = 'gpuaas-node-';
+export const queueNameOf = (id: NodeId): string => `${NODE_QUEUE_PREFIX}${id}`;

@@ -28,12 +28,29 @@ export async function openQueue(id: NodeId): Promise<string> {
   return QueueUrl;
 }
 
+/**
+ * Asked for by name: the address of a queue is not the same everywhere, its name is. Undefined before the node has
+ * enrolled, and after it was removed.
+ */
+export async function findQueueUrl(id: NodeId): Promise<string | undefined> {
+  try {
+    const { QueueUrl } = await sqs().send(new GetQueueUrlCommand({ QueueName: queueNameOf(id) }));
+    return QueueUrl;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
 /** With whatever nobody has read. Nothing where there is none. */
 export async function deleteQueue(id: NodeId): Promise<void> {
   try {
-    const { QueueUrl } = await sqs().send(new GetQueueUrlCommand({ QueueName: queueNameOf(id) }));
-    await sqs().send(new DeleteQueueCommand({ QueueUrl }));
+    const QueueUrl = await findQueueUrl(id);
+    if (QueueUrl !== undefined) await sqs().send(new DeleteQueueCommand({ QueueUrl }));
   } catch (error) {
-    if (!isNamed(error, 'QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue')) throw error;
+    if (!isGone(error)) throw error;
   }
 }
+
+const isGone = (error: unknown): boolean =>
+  isNamed(error, 'QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue');

@@ -1,4 +1,5 @@
 import { type Problems, refusing } from '../platform/errors.ts';
+import { taskProblems } from './task-problems.ts';
 
 export const nodesProblems = {
   'node.in_use': { status: 409, retryable: false, title: 'Something is still held or running on the node' },
@@ -24,6 +25,7 @@ export const nodesProblems = {
     retryable: false,
     title: 'The join token was used with another key',
   },
+  ...taskProblems,
 } as const satisfies Problems;
 
 export const refuse = refusing({ ...nodesProblems });

@@ -1,4 +1,5 @@
 import type { Table } from '../platform/route.ts';
+import { taskRoutes } from './task-routes.ts';
 
 export const nodesRoutes = {
   'POST /api/v1/admin/nodes': ['createNode', 'platform.node.write'],
@@ -13,4 +14,6 @@ export const nodesRoutes = {
   'POST /api/v1/nodes/{node_id}/enrolment': ['enrolNode', 'public'],
   'PUT /api/v1/nodes/{node_id}/inventory': ['putInventory', 'node.report'],
   'POST /api/v1/nodes/{node_id}/heartbeat': ['recordHeartbeat', 'node.report'],
+
+  ...taskRoutes,
 } as const satisfies Table;

@@ -3,7 +3,7 @@ import { readHostRevision } from '../artifacts/read-trust.ts';
 import { sqs } from '../platform/clients.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
-import { findQueueUrl } from './find-queue.ts';
+import { findQueueUrl } from './node-queue.ts';
 import { frameOf, isWorthSending, type KeptTask, type TaskRequested } from './task-row.ts';
 import { noteSent, readTask } from './task-store.ts';
 

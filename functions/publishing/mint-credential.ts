@@ -1,5 +1,5 @@
 import { environment } from '../platform/environment.ts';
-import { logInToRegistry, type RegistryLogin } from '../storage/registry-session.ts';
+import { logInToRegistry, type RegistryLogin } from '../storage/registry-login.ts';
 import type { Intent } from './intent.ts';
 
 /**

@@ -1,19 +1,47 @@
 import { GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
-import { ecr } from '../platform/clients.ts';
-import type { RegistryLogin } from './registry-client.ts';
+import { assumeRole, arnBeside, type Session, type SessionStatement } from '../platform/auth/assume-role.ts';
+import { ecr, ecrAs } from '../platform/clients.ts';
 
-/** A password is renewed while it still works. */
-const MARGIN_MS = 5 * 60_000;
+export interface RegistryLogin {
+  username: string;
+  password: string;
+  expiresAt: Date;
+}
 
-let login: (RegistryLogin & { expiresAtMs: number }) | undefined;
+export interface RegistrySession extends Pick<Session, 'roleArn' | 'name' | 'seconds'> {
+  repositories: string[];
+  actions: string[];
+  /** When it ends, where that is sooner than STS can. */
+  endsAt?: string;
+}
 
-/** As the role of this function: its policy decides what may be read. */
-export async function logIn(): Promise<RegistryLogin> {
-  if (login && login.expiresAtMs - Date.now() > MARGIN_MS) return login;
-  const { authorizationData } = await ecr().send(new GetAuthorizationTokenCommand({}));
-  const { authorizationToken, proxyEndpoint, expiresAt } = authorizationData?.[0] ?? {};
-  if (!authorizationToken || !proxyEndpoint) throw new Error('ECR returned no password.');
-  const expiresAtMs = expiresAt?.getTime() ?? 0;
-  login = { endpoint: proxyEndpoint, authorization: `Basic ${authorizationToken}`, expiresAtMs };
-  return login;
+/** A session that may do this in these repositories and nothing else, and the password ECR gives it. */
+export async function logInToRegistry(session: RegistrySession): Promise<RegistryLogin> {
+  const statements = statementsOf(session, await ecr().config.region());
+  const credentials = await assumeRole({ ...session, statements });
+  const { authorizationData } = await ecrAs(credentials).send(new GetAuthorizationTokenCommand({}));
+  const login = Buffer.from(authorizationData?.[0]?.authorizationToken ?? '', 'base64').toString('utf8');
+  const colon = login.indexOf(':');
+  if (colon < 1) throw new Error('ECR returned no password.');
+  return {
+    username: login.slice(0, colon),
+    password: login.slice(colon + 1),
+    expiresAt: credentials.Expiration,
+  };
+}
+
+/** The registry is of the account and partition of the role. */
+function statementsOf(
+  { roleArn, repositories, actions, endsAt }: RegistrySession,
+  region: string,
+): SessionStatement[] {
+  const allowed = {
+    Effect: 'Allow' as const,
+    ...(endsAt !== undefined && { Condition: { DateLessThan: { 'aws:CurrentTime': endsAt } } }),
+  };
+  const arns = repositories.map((name) => arnBeside(roleArn, 'ecr', region, `repository/${name}`));
+  return [
+    { ...allowed, Action: actions, Resource: arns },
+    { ...allowed, Action: 'ecr:GetAuthorizationToken', Resource: '*' },
+  ];
 }

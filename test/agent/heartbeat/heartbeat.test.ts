@@ -36,8 +36,7 @@ function beat(look: () => Vitals, signal: AbortSignal): Promise<void> {
   );
 }
 
-const beats = () =>
-  platform.askedFor(platform.at('/heartbeat')).map(({ body }) => v.parse(Heartbeat, body));
+const beats = () => platform.askedFor(platform.at('/heartbeat')).map(({ body }) => v.parse(Heartbeat, body));
 
 test('a heartbeat tells only what has changed, as often as the platform says', async () => {
   platform.on(`POST ${platform.at('/heartbeat')}`, () => ({ body: { heartbeat_seconds: 1 } }));

@@ -81,7 +81,13 @@ describe('GPUs of AMD', () => {
 describe('the engine', () => {
   test('says its version, whether it remaps users, and whether it knows GPUs', () => {
     expect(parseEngine(ENGINE_VERSION, ENGINE_INFO)).toEqual({
-      engine: { name: 'docker', version: '27.3.1', api_version: '1.47', userns_remap: true, nvidia_runtime: true },
+      engine: {
+        name: 'docker',
+        version: '27.3.1',
+        api_version: '1.47',
+        userns_remap: true,
+        nvidia_runtime: true,
+      },
       rootDir: '/var/lib/docker/165536.165536',
       cgroupVersion: '2',
       missingLimits: [],
@@ -103,7 +109,11 @@ test.each([
   [parseToolkit, 'command not found', undefined],
   [parseCompose, '2.29.7\n', '2.29.7'],
   [parseCompose, '1.29.2\n', '1.29.2'],
-  [parseOs, 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n', 'Debian GNU/Linux 12 (bookworm)'],
+  [
+    parseOs,
+    'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n',
+    'Debian GNU/Linux 12 (bookworm)',
+  ],
   [parseOs, 'PRETTY_NAME=Alpine\n', 'Alpine'],
 ])('%o reads %j as %s', (parse, text, expected) => {
   expect(parse(text)).toBe(expected);
@@ -136,9 +146,7 @@ describe('the inventory', () => {
       'docker-compose version --short': '1.29.2',
     };
     const inventory = await readInventory(nobody, (command, words) =>
-      Promise.resolve(
-        words[0]?.startsWith('--query-gpu=') ? A100_CSV : said[[command, ...words].join(' ')],
-      ),
+      Promise.resolve(words[0]?.startsWith('--query-gpu=') ? A100_CSV : said[[command, ...words].join(' ')]),
     );
     expect(v.parse(Inventory, inventory)).toMatchObject({
       driver_version: '550.90.07',

@@ -63,7 +63,13 @@ describe('the journal', () => {
     const here = perform({ fence: 8 });
     end(gone);
     end(here);
-    const workload = { workload_id: here.subject, fence: 8, desired: 'present', kind: 'oci', payload: '{}' } as const;
+    const workload = {
+      workload_id: here.subject,
+      fence: 8,
+      desired: 'present',
+      kind: 'oci',
+      payload: '{}',
+    } as const;
     journal.workloads.putWorkload(workload);
     time = new Date(time.getTime() + 29 * DAY_MS);
     journal.prune();
@@ -92,7 +98,13 @@ describe('the journal', () => {
   });
 
   test('knows workloads until they are forgotten', () => {
-    const record = { workload_id: 'w', fence: 1, desired: 'present', kind: 'oci', payload: '{"a":1}' } as const;
+    const record = {
+      workload_id: 'w',
+      fence: 1,
+      desired: 'present',
+      kind: 'oci',
+      payload: '{"a":1}',
+    } as const;
     journal.workloads.putWorkload(record);
     journal.workloads.putWorkload({ ...record, desired: 'absent', fence: 2 });
     expect(journal.workloads.listWorkloads()).toEqual([{ ...record, desired: 'absent', fence: 2 }]);

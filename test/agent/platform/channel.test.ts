@@ -31,7 +31,10 @@ beforeEach(() => {
   platform.asked.length = 0;
   journal = openJournal(mkdtempSync(join(tmpdir(), 'agent-')), now);
   const { url, nodeId, hostKey } = platform;
-  const ask = createPlatformClient(url, createNodeTokens(url, nodeId, privateKey, () => new Date()));
+  const ask = createPlatformClient(
+    url,
+    createNodeTokens(url, nodeId, privateKey, () => new Date()),
+  );
   const config = { node_id: nodeId, host_key: hostKey };
   channel = createChannel({ config, key: privateKey, ask, reports: journal.reports, now });
 });
@@ -93,7 +96,10 @@ describe('the trust policy', () => {
   });
 
   const refused: [string, () => void][] = [
-    ['signed by another key', () => tell({ revision: 9 }, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)],
+    [
+      'signed by another key',
+      () => tell({ revision: 9 }, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
+    ],
     ['made for another node', () => tell({ revision: 9, nodeId: '0190a000-0000-7000-8000-00000000000f' })],
     ['that has expired', () => tell({ revision: 9, seconds: -1 })],
     ['of an older revision than is asked for', () => tell({ revision: 8 })],
@@ -104,7 +110,10 @@ describe('the trust policy', () => {
           body: { document: await platform.signed({ version: '1.0.0' }) },
         })),
     ],
-    ['that is not told', () => platform.on(`GET ${platform.at('/trust')}`, () => problem(403, 'permission.denied'))],
+    [
+      'that is not told',
+      () => platform.on(`GET ${platform.at('/trust')}`, () => problem(403, 'permission.denied')),
+    ],
   ];
   test.each(refused)('%s is not believed', async (_, say) => {
     say();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as v from 'valibot';
 import { createNodeTokens } from '../../../agent/platform/node-token.ts';
 import { createPlatformClient, type AskPlatform } from '../../../agent/platform/platform-client.ts';
-import { PlatformError } from '../../../agent/platform/platform-error.ts';
+import type { PlatformError } from '../../../agent/platform/platform-error.ts';
 import { problem, type SmallPlatform, startSmallPlatform } from '../small-platform.ts';
 
 let platform: SmallPlatform;
@@ -125,7 +125,9 @@ describe('a request', () => {
 
   test('whose answer is not understood fails, and so does one that leads elsewhere', async () => {
     const odd = answering({ body: { said: 7 } });
-    expect(await failureOf(ask({ method: 'POST', path: odd }, Said))).toMatchObject({ code: 'answer.invalid' });
+    expect(await failureOf(ask({ method: 'POST', path: odd }, Said))).toMatchObject({
+      code: 'answer.invalid',
+    });
     const elsewhere = answering({ status: 307, headers: { location: `${platform.url}/elsewhere` } });
     expect(await failureOf(ask({ method: 'POST', path: elsewhere, attempts: 1 }, Said))).toMatchObject({
       code: 'unreachable',

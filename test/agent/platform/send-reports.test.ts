@@ -82,5 +82,10 @@ test('a running sender sends what is kept, and again after a failure', async () 
   await until(() => journal.reports.count() === 0);
   stop.abort();
   await running;
-  expect(platform.askedFor('/later').map(({ body }) => body)).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }, { n: 2 }]);
+  expect(platform.askedFor('/later').map(({ body }) => body)).toEqual([
+    { n: 1 },
+    { n: 1 },
+    { n: 1 },
+    { n: 2 },
+  ]);
 });

@@ -86,7 +86,8 @@ async function messagesLeft(): Promise<number> {
     }),
   );
   return (
-    Number(Attributes?.ApproximateNumberOfMessages) + Number(Attributes?.ApproximateNumberOfMessagesNotVisible)
+    Number(Attributes?.ApproximateNumberOfMessages) +
+    Number(Attributes?.ApproximateNumberOfMessagesNotVisible)
   );
 }
 

@@ -59,7 +59,10 @@ describe('a task that is understood', () => {
 
   test('that fails as nobody expected is reported as internal', async () => {
     const task = aTask();
-    await deliver(task, runnerOf({ 'oci.status': () => Promise.reject(new TypeError('x is not a function')) }));
+    await deliver(
+      task,
+      runnerOf({ 'oci.status': () => Promise.reject(new TypeError('x is not a function')) }),
+    );
     expect(outcomeOf(task.id)).toMatchObject({ status: 'failed', code: 'internal' });
   });
 
@@ -137,7 +140,11 @@ describe('what is not understood is answered', () => {
     ['an unknown kind', { kind: 'oci.teleport' }, 'unknown_kind'],
     ['a newer schema version', { schema_version: 2 }, 'newer_schema'],
     ['a payload that is not valid', { payload: { workload_id: 'none' } }, 'invalid_payload'],
-    ['a payload with a member too many', { payload: { workload_id: NODE, privileged: true } }, 'invalid_payload'],
+    [
+      'a payload with a member too many',
+      { payload: { workload_id: NODE, privileged: true } },
+      'invalid_payload',
+    ],
     ['a task for another node', { node_id: '0190a000-0000-7000-8000-00000000000f' }, 'wrong_node'],
   ];
   test.each(refusals)('%s', async (_, more, code) => {

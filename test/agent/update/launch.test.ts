@@ -31,7 +31,10 @@ function aRelease(version: string, does: string): void {
   writeRelease(stateDir, version, Buffer.from(code));
 }
 
-const said = () => (existsSync(join(stateDir, 'said')) ? readFileSync(join(stateDir, 'said'), 'utf8') : '').split('\n').slice(0, -1);
+const said = () =>
+  (existsSync(join(stateDir, 'said')) ? readFileSync(join(stateDir, 'said'), 'utf8') : '')
+    .split('\n')
+    .slice(0, -1);
 
 function start(): void {
   launched = launch({ stateDir, log: silent, now: () => new Date() }, stop.signal);
@@ -77,7 +80,11 @@ test('a new release that is never heard of is taken back by itself', async () =>
   expect(said()).toEqual(['2.0.0 run 1', '1.0.0 run 1']);
   expect(currentVersion(stateDir)).toBe('1.0.0');
   expect(readTrial(stateDir)).toBeUndefined();
-  expect(readWentBack(stateDir)).toMatchObject({ task_id: 't', version: '2.0.0', reason: expect.stringContaining('no heartbeat') });
+  expect(readWentBack(stateDir)).toMatchObject({
+    task_id: 't',
+    version: '2.0.0',
+    reason: expect.stringContaining('no heartbeat'),
+  });
 });
 
 test('one that cannot even start is taken back before its time is up', async () => {

@@ -1,5 +1,13 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -144,15 +152,28 @@ describe('a good release', () => {
 describe('a release is rejected, and nothing changes,', () => {
   const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const cases: [string, () => void, Partial<Update>?, Partial<typeof PAYLOAD>?][] = [
-    ['whose bytes have another digest', () => platform.on('GET /api/v1/agent/bundle.mjs', () => ({ body: Buffer.from('console.log("2wo")') }))],
-    ['that is longer than it says', () => platform.on('GET /api/v1/agent/bundle.mjs', () => ({ body: Buffer.concat([BUNDLE, BUNDLE]) }))],
+    [
+      'whose bytes have another digest',
+      () => platform.on('GET /api/v1/agent/bundle.mjs', () => ({ body: Buffer.from('console.log("2wo")') })),
+    ],
+    [
+      'that is longer than it says',
+      () => platform.on('GET /api/v1/agent/bundle.mjs', () => ({ body: Buffer.concat([BUNDLE, BUNDLE]) })),
+    ],
     ['signed by somebody else', () => release({ key: stranger })],
     ['signed as something else', () => release({ typ: 'gpuaas-trust+jwt' })],
     ['of another version than was asked for', () => release({ more: { version: '2.0.1' } })],
     ['of another digest than was asked for', () => release({ more: { digest: `sha256:${'0'.repeat(64)}` } })],
     ['that is older than the one that runs', () => {}, { version: '2.1.0' }],
-    ['signed to replace another newer one', () => release({ more: { downgrade_from: '2.2.0' } }), { version: '2.1.0' }],
-    ['that is not to be had', () => platform.on('GET /api/v1/agent/release', () => problem(404, 'route.unknown'))],
+    [
+      'signed to replace another newer one',
+      () => release({ more: { downgrade_from: '2.2.0' } }),
+      { version: '2.1.0' },
+    ],
+    [
+      'that is not to be had',
+      () => platform.on('GET /api/v1/agent/release', () => problem(404, 'route.unknown')),
+    ],
     ['without a launcher to go back', () => {}, { hasLauncher: false }],
   ];
   test.each(cases)('%s', async (_, arrange, update = {}, payload = {}) => {
