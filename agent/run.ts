@@ -14,8 +14,8 @@ import { lockStateDir } from './lock/lock.ts';
 import { pause } from './platform/back-off.ts';
 import { pollQueue } from './queue/poll-queue.ts';
 import type { Log } from './tasks/performer.ts';
-import { runTask, subjectOf } from './tasks/run-task.ts';
-import { AgentStopping } from './tasks/stopping.ts';
+import { runTask, subjectOf } from './runner/run-task.ts';
+import { AgentStopping } from './runner/stopping.ts';
 import { agentVersion } from './version.ts';
 
 const PRUNE_MS = 3600_000;

@@ -55,7 +55,7 @@ export async function sendHeartbeats(parts: Heartbeats, signal: AbortSignal): Pr
   }
 }
 
-export function changesOf(told: Vitals, vitals: Vitals): Vitals {
+function changesOf(told: Vitals, vitals: Vitals): Vitals {
   return Object.fromEntries(
     Object.entries(vitals).filter(([name, value]) => !isDeepStrictEqual(told[name as keyof Vitals], value)),
   );

@@ -2,13 +2,12 @@ import { existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type Dockerode from 'dockerode';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { placementFaults } from '../../functions/nodes/placeable.ts';
 import type { Config } from '../config/config.ts';
 import { keyFile } from '../platform/node-key.ts';
 import type { createQueueAccess } from '../queue/queue-access.ts';
 import type { Diagnosis } from './doctor.ts';
-import { readEngine } from './inventory.ts';
-import { knownEscapes } from './known-escapes.ts';
-import { parseToolkit } from './parse-nvidia.ts';
+import { readEngine, readInventory } from './inventory.ts';
 import type { RunTool } from './run-tool.ts';
 
 export interface Check {
@@ -121,30 +120,17 @@ function checkKey(stateDir: string): Found {
   return ok('only the agent can read it');
 }
 
-/** Only hosts with NVIDIA GPUs need the toolkit. */
+/** By the very rules of the platform's placement. */
 async function checkToolkit(docker: Dockerode, tool: RunTool): Promise<Found> {
-  const hasGpu = (await tool('nvidia-smi', ['-L'])) !== undefined;
-  const version = parseToolkit((await tool('nvidia-ctk', ['--version'])) ?? '');
-  if (version === undefined)
-    return hasGpu
-      ? failed(
-          'There is an NVIDIA GPU, and no container toolkit.',
-          'Install nvidia-container-toolkit 1.17.8 or later.',
-        )
-      : ok('not needed');
-  const escapes = knownEscapes(version);
-  if (escapes.length > 0)
-    return failed(
-      `Version ${version} lets containers out (${escapes.join(', ')}); nothing is placed on this host.`,
-      'Update nvidia-container-toolkit to 1.17.8 or later.',
-    );
-  const engine = await readEngine(docker);
-  if (hasGpu && engine?.engine.nvidia_runtime === false)
-    return failed(
-      'Docker does not know the runtime nvidia.',
-      'nvidia-ctk runtime configure --runtime=docker, then restart Docker.',
-    );
-  return ok(version);
+  const inventory = await readInventory(docker, tool);
+  const faults = placementFaults({ status: 'ready', placement: 'open', inventory });
+  // What there is to do about an engine that is missing, its own check says.
+  const found = faults.filter(({ code }) => code !== 'engine.missing');
+  if (found.length === 0) return ok(`toolkit ${inventory.toolkit_version ?? 'not needed'}`);
+  return failed(
+    found.map(({ detail }) => detail).join(' '),
+    'Nothing is placed on this host until then. Install or update nvidia-container-toolkit, then: nvidia-ctk runtime configure --runtime=docker, and restart Docker.',
+  );
 }
 
 async function checkClock(url: string, now: () => Date): Promise<Found> {

@@ -14,7 +14,7 @@ interface Card {
 }
 
 /** `nvidia-smi --query-gpu=… --format=csv,noheader,nounits` */
-export function parseCards(csv: string): Card[] {
+function parseCards(csv: string): Card[] {
   return lines(csv).flatMap((line) => {
     const [uuid = '', model = '', memory = '', driverVersion = '', mig = ''] = line.split(', ');
     // A card that has fallen off the bus answers with `[N/A]` or `ERR!` in its places.
@@ -30,7 +30,7 @@ const CARD_LINE = /^GPU \d+: .*\(UUID: (GPU-[\w-]+)\)/;
 const PART_LINE = /^\s+MIG (\S+)\s+Device\s+\d+: \(UUID: (MIG-[\w/-]+)\)/;
 
 /** `nvidia-smi -L`: the parts a card is cut into stand below it. */
-export function parseParts(list: string): { uuid: string; profile: string; parentUuid: string }[] {
+function parseParts(list: string): { uuid: string; profile: string; parentUuid: string }[] {
   let parentUuid = '';
   return lines(list).flatMap((line) => {
     parentUuid = CARD_LINE.exec(line)?.[1] ?? parentUuid;

@@ -5,7 +5,7 @@ import { askJson, type HttpRequest } from './http.ts';
 import type { NodeTokens } from './node-token.ts';
 import { PlatformError } from './platform-error.ts';
 
-export interface Ask extends Omit<HttpRequest, 'token'> {
+interface Ask extends Omit<HttpRequest, 'token'> {
   /** How often it is asked at most, if what goes wrong may go right later. */
   attempts?: number;
 }

@@ -2,9 +2,9 @@
 
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { backOffMs, pause } from '../platform/back-off.ts';
-import type { Lanes } from '../tasks/lanes.ts';
+import type { Lanes } from '../runner/lanes.ts';
 import type { Log } from '../tasks/performer.ts';
-import { type Ran, subjectOf } from '../tasks/run-task.ts';
+import { type Ran, subjectOf } from '../runner/run-task.ts';
 import { HIDDEN_SECONDS, keepHidden } from './keep-hidden.ts';
 import type { createQueueAccess } from './queue-access.ts';
 

@@ -12,7 +12,7 @@ import { noteWentBack, readTrial } from './trial.ts';
 /** The agent ends with this to be started anew, from `current`. */
 export const RESTART_CODE = 75;
 /** Starting it again would not help: it is configured wrongly, or another has taken its place. */
-export const HOPELESS_CODE = 2;
+const HOPELESS_CODE = 2;
 
 const STOP_MS = 30_000;
 /** A release on trial that ends so often by itself does not start. */

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, sy
 import { basename, join } from 'node:path';
 import { syncFolder, writeWhole } from '../config/write-whole.ts';
 
-export const AGENT_FILE = 'gpuaas-agent.mjs';
+const AGENT_FILE = 'gpuaas-agent.mjs';
 const VERSION = /^\d+\.\d+\.\d+$/;
 
 const releasesDir = (stateDir: string): string => join(stateDir, 'releases');

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import * as v from 'valibot';
 import { Inventory } from '../../../functions/nodes/inventory.ts';
 import { readInventory } from '../../../agent/host/inventory.ts';
-import { knownEscapes } from '../../../agent/host/known-escapes.ts';
 import { parseCompose, parseEngine, parseOs } from '../../../agent/host/parse-engine.ts';
 import { nvidiaGpus, parseToolkit } from '../../../agent/host/parse-nvidia.ts';
 import { amdGpus } from '../../../agent/host/parse-rocm.ts';
@@ -117,18 +116,6 @@ test.each([
   [parseOs, 'PRETTY_NAME=Alpine\n', 'Alpine'],
 ])('%o reads %j as %s', (parse, text, expected) => {
   expect(parse(text)).toBe(expected);
-});
-
-test.each([
-  ['1.16.1', ['CVE-2024-0132', 'CVE-2025-23266']],
-  ['1.16.2', ['CVE-2025-23266']],
-  ['1.17.7', ['CVE-2025-23266']],
-  ['1.17.8-rc.1', ['CVE-2025-23266']],
-  ['1.17.8', []],
-  ['1.18.0', []],
-  ['none', ['CVE-2024-0132', 'CVE-2025-23266']],
-])('the toolkit %s has these holes: %j', (version, escapes) => {
-  expect(knownEscapes(version)).toEqual(escapes);
 });
 
 describe('the inventory', () => {

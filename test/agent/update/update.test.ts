@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Payload, Task } from '../../../functions/nodes/task.ts';
 import type { TaskContext } from '../../../agent/tasks/performer.ts';
-import { AgentStopping } from '../../../agent/tasks/stopping.ts';
+import { AgentStopping } from '../../../agent/runner/stopping.ts';
 import { currentVersion, makeCurrent, releaseFile, writeRelease } from '../../../agent/update/releases.ts';
 import { noteWentBack, readTrial } from '../../../agent/update/trial.ts';
 import { createUpdate, type Update } from '../../../agent/update/update-agent.ts';

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome, TaskFrame } from '../../../functions/nodes/task.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { type Performer, type Performers, TaskFailed } from '../../../agent/tasks/performer.ts';
-import { runTask, type TaskRunner } from '../../../agent/tasks/run-task.ts';
-import { AgentStopping } from '../../../agent/tasks/stopping.ts';
+import { runTask, type TaskRunner } from '../../../agent/runner/run-task.ts';
+import { AgentStopping } from '../../../agent/runner/stopping.ts';
 import { aTask, NODE, performersOf, silent } from '../a-task.ts';
 
 let stateDir: string;

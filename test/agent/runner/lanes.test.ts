@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Lanes } from '../../../agent/tasks/lanes.ts';
+import { Lanes } from '../../../agent/runner/lanes.ts';
 
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();

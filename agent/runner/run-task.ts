@@ -6,7 +6,13 @@ import type { Outcome, Task, TaskFailure, TaskFrame } from '../../functions/node
 import type { Journal } from '../journal/journal.ts';
 import { outcomeReport } from '../journal/task-journal.ts';
 import { judgeTask, readDelivery } from './judge-task.ts';
-import { type Log, type Performer, type Performers, type TaskContext, TaskFailed } from './performer.ts';
+import {
+  type Log,
+  type Performer,
+  type Performers,
+  type TaskContext,
+  TaskFailed,
+} from '../tasks/performer.ts';
 
 export interface TaskRunner {
   nodeId: string;
