@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { agentFile } from '../serving/agent-file.ts';
+import { KILL_POINTS_VARIABLE, type KillPoint, readSteps, type SeenStep, STEPS_VARIABLE } from './steps.ts';
+
+const PRELOAD = pathToFileURL(join(import.meta.dirname, 'kill-at-step.ts')).href;
+const FLAGS = ['--disable-warning=ExperimentalWarning', '--expose-gc'];
+/** A file of this machine is another one for this process and what it starts, and for nobody else. */
+const WITH_PASSWD = 'mount --bind "$0" /etc/passwd && exec "$@"';
+
+export interface ProcessOptions {
+  stateDir: string;
+  /** Through the launcher, from a release in the state folder. */
+  isLaunched?: boolean;
+  /** In place of /etc/passwd. */
+  passwd?: string;
+}
+
+/** The program on the host as a process of its own, which can be killed and started again. */
+export class AgentProcess {
+  #options: ProcessOptions;
+  #child: ChildProcess | undefined;
+  #ended: Promise<unknown> = Promise.resolve();
+  readonly stepsFile: string;
+  readonly logFile: string;
+  #pointsFile: string;
+
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+    this.stepsFile = join(options.stateDir, '..', 'steps');
+    this.logFile = join(options.stateDir, '..', 'log');
+    this.#pointsFile = join(options.stateDir, '..', 'kill-points');
+  }
+
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error('The agent does not run.');
+    return pid;
+  }
+
+  /** Not yet, or not any more. */
+  get hasEnded(): boolean {
+    return this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  get killedBy(): NodeJS.Signals | null {
+    return this.#child?.signalCode ?? null;
+  }
+
+  steps = (): SeenStep[] => readSteps(this.stepsFile);
+
+  killAt(points: KillPoint[]): void {
+    writeFileSync(this.#pointsFile, JSON.stringify(points));
+  }
+
+  /** Which of the points were reached. */
+  killed = (): string[] => this.steps().flatMap(({ killed }) => killed ?? []);
+
+  start(): void {
+    const { stateDir, isLaunched = false, passwd } = this.#options;
+    const program = [agentFile(), isLaunched ? 'launch' : 'run', '--state-dir', stateDir];
+    const words = [process.execPath, ...FLAGS, ...program];
+    const [command = '', ...rest] =
+      passwd === undefined ? words : ['unshare', '--mount', 'sh', '-c', WITH_PASSWD, passwd, ...words];
+    const log = openSync(this.logFile, 'a');
+    this.#child = spawn(command, rest, {
+      stdio: ['ignore', log, log],
+      env: {
+        PATH: process.env['PATH'],
+        NODE_OPTIONS: `--import=${PRELOAD}`,
+        [STEPS_VARIABLE]: this.stepsFile,
+        [KILL_POINTS_VARIABLE]: this.#pointsFile,
+      },
+    });
+    closeSync(log);
+    this.#ended = once(this.#child, 'close');
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  ended = (): Promise<unknown> => this.#ended;
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.hasEnded) return;
+    this.signal(signal);
+    await this.#ended;
+  }
+}
