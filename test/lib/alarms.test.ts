@@ -112,7 +112,7 @@ describe('is watched:', () => {
     ]);
   });
 
-  test('whoever comes with what is not theirs: a credential, a join token, a key, the id of another node', () => {
+  test('whoever comes with what is not theirs: a credential, a token, a key, what is another node’s', () => {
     expect(subjectsOf('written_refusals')).toEqual([
       'intent.unwrapped',
       'intent.wrong_token',
@@ -121,6 +121,10 @@ describe('is watched:', () => {
       'node.key_cloned',
       'node.key_taken',
       'node.unknown',
+      'pull.not_assigned',
+      'secret.fetched',
+      'secret.unknown',
+      'task.unknown',
     ]);
   });
 });
