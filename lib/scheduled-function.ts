@@ -39,7 +39,7 @@ export class ScheduledFunction extends PlatformFunction {
 
     const schedule = new CfnSchedule(this, 'Schedule', {
       description: props.description,
-      scheduleExpression: `rate(${every.toMinutes()} minutes)`,
+      scheduleExpression: `rate(${every.toMinutes()} ${every.toMinutes() === 1 ? 'minute' : 'minutes'})`,
       flexibleTimeWindow: { mode: 'OFF' },
       target: {
         arn: this.functionArn,

@@ -5,6 +5,7 @@ import { LIFECYCLE_STATES, TRUST_STATES } from '../../functions/artifacts/artifa
 import { ProjectAppView } from '../../functions/catalog/launchability.ts';
 import { STEPS } from '../../functions/promotion/promotion.ts';
 import { SUBMISSION_STATUSES } from '../../functions/manifests/submission.ts';
+import { NODE_PLACEMENTS, NODE_STATUSES } from '../../functions/nodes/node.ts';
 import { platformProblems } from '../../functions/platform/errors.ts';
 import { PROBLEMS } from '../../functions/problems.ts';
 import { ROOT } from '../../lib/bundle.ts';
@@ -52,6 +53,18 @@ describe('the runbook of artifacts', () => {
 
   test('knows every state', () => {
     expect(missing([...LIFECYCLE_STATES, ...TRUST_STATES])).toEqual([]);
+  });
+});
+
+describe('the runbook of nodes', () => {
+  const { missing } = read('nodes.md');
+
+  test('knows every way nodes say no', () => {
+    expect(missing(codesOf(/^(node|join_token)\./))).toEqual([]);
+  });
+
+  test('knows every status and placement', () => {
+    expect(missing([...NODE_STATUSES, ...NODE_PLACEMENTS])).toEqual([]);
   });
 });
 

@@ -36,6 +36,7 @@ const BY_THEMSELVES = [
   ...OF_VERSIONS,
   ...OF_ARTIFACTS,
   'artifacts-stop-instances',
+  'nodes-sweep-nodes',
   'publishing-expire-intents',
   MAINTAIN,
   SWEEP,
@@ -129,6 +130,9 @@ const CROSSINGS: Crossing[] = [
   [['allocations-api', ...OF_ALLOCATIONS], 'TASK#*', 'PutItem', 'asks a host'],
   [OF_ALLOCATIONS, 'TASK#*', 'BatchGetItem', 'reads how it answered'],
   ['allocations-api', 'PROJECT#*', 'ConditionCheckItem', 'allocates nothing in an archived project'],
+
+  // Who a node is is known where it joins. Whatever is written there gives the role of a node, in that node's place.
+  ['nodes-api', 'NODE_PRINCIPAL#*', 'BatchGetItem PutItem DeleteItem', 'lets hosts join, and ends it'],
 
   // Retention has no rows of its own: it looks after those of artifacts.
   [MAINTAIN, 'ARTIFACT#*', 'GetItem BatchGetItem PutItem UpdateItem DeleteItem', 'verifies, forgets drafts'],
@@ -224,11 +228,13 @@ describe('a function reaches its own partitions and, of others, what is listed',
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']);
 
-test('nobody but identity may write what authorization reads', () => {
-  const writers = [...reached].filter(([, of]) =>
-    AUTHORIZATION_PARTITIONS.some((partition) => of[partition]?.some((action) => WRITES.has(action))),
+test('nobody but identity may write what authorization reads, but for who a node is, which nodes say', () => {
+  const written = [...reached].flatMap(([name, of]) =>
+    AUTHORIZATION_PARTITIONS.filter((partition) => of[partition]?.some((action) => WRITES.has(action))).map(
+      (partition) => [name, partition],
+    ),
   );
-  expect(writers).toEqual([]);
+  expect(written).toEqual([['nodes-api', 'NODE_PRINCIPAL#*']]);
   expect(functions.filter((name) => domainOf(name) === 'identity')).toEqual(['identity-api']);
 });
 

@@ -6,6 +6,7 @@ import { lib } from './lib.ts';
 import { local } from './local.ts';
 import { manifests } from './manifests.ts';
 import type { Mutant } from './mutant.ts';
+import { nodes } from './nodes.ts';
 import { platform } from './platform.ts';
 import { promotion } from './promotion.ts';
 import { publishing } from './publishing.ts';
@@ -29,6 +30,7 @@ export const MUTANTS: Record<string, Mutant[]> = {
   trust,
   artifacts,
   retention,
+  nodes,
   selftest,
   unrouted,
   sdk,
