@@ -261,7 +261,8 @@ describe('an example call', () => {
       'API_BASE_URL=https://api.test TOKEN=t AWS_REGION=r AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=s',
       'ORG_ID=o PROJECT_ID=p USER_ID=u INVITATION_ID=i SERVICE_ACCOUNT_ID=sa SELFTEST_ID=st',
       'APP_SLUG=s VERSION=1 OTHER_VERSION=2 SUBMISSION_ID=m',
-      'INTENT_ID=i ARTIFACT_ID=a POLICY_NAME=n FINGERPRINT=f',
+      'INTENT_ID=i ARTIFACT_ID=a POLICY_NAME=n FINGERPRINT=f
+SKU=k ALLOCATION_ID=al VOLUME_ID=v NODE_ID=n TASK_ID=t WORKLOAD_ID=w',
     ];
     const output = execFileSync('bash', ['-c', [...prelude, ...scripts].join('\n')], { encoding: 'utf8' });
     return output
