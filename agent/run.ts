@@ -116,9 +116,7 @@ function keepProblems(look: () => Promise<string[]>): (now: Date) => Pick<Vitals
   return (now) => {
     if (now.getTime() - lookedMs >= CHECK_MS) {
       lookedMs = now.getTime();
-      void look().then((problems) => {
-        found = { problems };
-      });
+      void look().then((problems) => (found = { problems }));
     }
     return found;
   };
