@@ -1,4 +1,5 @@
 import { allocations } from './allocations.ts';
+import { agent } from './agent.ts';
 import { artifacts } from './artifacts.ts';
 import { catalog } from './catalog.ts';
 import { events } from './events.ts';
@@ -38,4 +39,5 @@ export const MUTANTS: Record<string, Mutant[]> = {
   sdk,
   local,
   lib,
+  agent,
 };
