@@ -180,6 +180,26 @@ const NODES_WATCHES: Watch[] = [
     metric: writtenRefusals('node.unknown'),
     meaning: 'A node asked for what belongs to another: its key was stolen, or somebody else runs on it.',
   },
+  {
+    kind: 'ForeignTask',
+    metric: writtenRefusals('task.unknown'),
+    meaning: 'A node answered a task of another node: its key was stolen, or somebody else runs on it.',
+  },
+  {
+    kind: 'PullRefused',
+    metric: writtenRefusals('pull.not_assigned'),
+    meaning: 'A node asked to pull from repositories that nothing assigned to it comes from.',
+  },
+  {
+    kind: 'SecretFetchedTwice',
+    metric: writtenRefusals('secret.fetched'),
+    meaning: 'A secret was asked for a second time: somebody else may have fetched it first.',
+  },
+  {
+    kind: 'ForeignSecret',
+    metric: writtenRefusals('secret.unknown'),
+    meaning: 'A node asked for a secret of another node, whose handle it should not know.',
+  },
 ];
 
 const RELAY_WATCHES: Watch[] = [

@@ -35,6 +35,7 @@ const BY_THEMSELVES = [
   ...OF_ARTIFACTS,
   'artifacts-stop-instances',
   'nodes-sweep-nodes',
+  'nodes-sweep-tasks',
   'publishing-expire-intents',
   MAINTAIN,
   SWEEP,
@@ -43,6 +44,8 @@ const BY_THEMSELVES = [
   'selftest-react-to-events',
   'selftest-sweep-selftests',
 ];
+/** What puts tasks into the queues of nodes. */
+const TASK_SENDERS = ['nodes-react-to-events', 'nodes-sweep-tasks'];
 const CLEANERS = ['retention-api', SWEEP];
 /** What moves or forgets artifacts, and what of it decides whether they are trusted. */
 const MOVERS = ['artifacts-api', ...OF_ARTIFACTS, MAINTAIN];
@@ -112,6 +115,11 @@ const CROSSINGS: Crossing[] = [
 
   // Who a node is is known where it joins. Whatever is written there gives the role of a node, in that node's place.
   ['nodes-api', 'NODE_PRINCIPAL#*', 'BatchGetItem PutItem DeleteItem', 'lets hosts join, and ends it'],
+
+  // A host is asked to run only what is verified, and told what was revoked.
+  ['nodes-api', 'REPOSITORIES ARTIFACT#* CONTENT#*', 'BatchGetItem', 'launches what is verified'],
+  ['nodes-api', 'TRUST', 'Query', 'signs what hosts judge images by'],
+  [TASK_SENDERS, 'TRUST', 'GetItem', 'names the revision a host must know'],
 
   // Retention has no rows of its own: it looks after those of artifacts.
   [MAINTAIN, 'ARTIFACT#*', 'GetItem BatchGetItem PutItem UpdateItem DeleteItem', 'verifies, forgets drafts'],

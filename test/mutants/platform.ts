@@ -129,8 +129,8 @@ export const platform: Mutant[] = [
     what: 'callers with a token meet no limit at all',
     file: 'functions/platform/http/api.ts',
     from: `  Object.assign(headers, limitCaller(known));
-`,
-    to: '',
+  return known;`,
+    to: '  return known;',
     noticedBy: ['test/platform/authority.test.ts'],
   },
   {
