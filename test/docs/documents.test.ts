@@ -262,6 +262,7 @@ describe('an example call', () => {
       'ORG_ID=o PROJECT_ID=p USER_ID=u INVITATION_ID=i SERVICE_ACCOUNT_ID=sa SELFTEST_ID=st NODE_ID=n',
       'APP_SLUG=s VERSION=1 OTHER_VERSION=2 SUBMISSION_ID=m',
       'INTENT_ID=i ARTIFACT_ID=a POLICY_NAME=n FINGERPRINT=f TASK_ID=t WORKLOAD_ID=w',
+      'SKU=k ALLOCATION_ID=al VOLUME_ID=v',
     ];
     const output = execFileSync('bash', ['-c', [...prelude, ...scripts].join('\n')], { encoding: 'utf8' });
     return output

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ALLOCATION_STATUSES } from '../../functions/allocations/allocation.ts';
+import { PLACEMENT_REASONS } from '../../functions/allocations/placement.ts';
+import { VOLUME_STATUSES } from '../../functions/allocations/volume.ts';
 import { LIFECYCLE_STATES, TRUST_STATES } from '../../functions/artifacts/artifact.ts';
 import { ProjectAppView } from '../../functions/catalog/launchability.ts';
 import { STEPS } from '../../functions/promotion/promotion.ts';
@@ -65,6 +68,18 @@ describe('the runbook of nodes', () => {
 
   test('knows every status and placement', () => {
     expect(missing([...NODE_STATUSES, ...NODE_PLACEMENTS])).toEqual([]);
+  });
+});
+
+describe('the runbook of allocations', () => {
+  const { missing } = read('allocations.md');
+
+  test('knows every way allocations say no', () => {
+    expect(missing(codesOf(/^(sku|allocation|volume)\./))).toEqual([]);
+  });
+
+  test('knows every status, and every reason why an allocation does not go to a host', () => {
+    expect(missing([...ALLOCATION_STATUSES, ...VOLUME_STATUSES, ...PLACEMENT_REASONS])).toEqual([]);
   });
 });
 

@@ -27,6 +27,8 @@ const OF_ARTIFACTS = [
   'artifacts-sweep-promotions',
   'artifacts-react-to-events',
 ];
+/** What goes on with releases and volumes. */
+const OF_ALLOCATIONS = ['allocations-react-to-events', 'allocations-sweep-allocations'];
 const MAINTAIN = 'retention-maintain-artifacts';
 const SWEEP = 'retention-sweep-repositories';
 /** What changes something by itself, asked by nobody. */
@@ -39,6 +41,7 @@ const BY_THEMSELVES = [
   'publishing-expire-intents',
   MAINTAIN,
   SWEEP,
+  ...OF_ALLOCATIONS,
   'selftest-answer-selftest',
   'selftest-end-selftest',
   'selftest-react-to-events',
@@ -112,6 +115,24 @@ const CROSSINGS: Crossing[] = [
   ['publishing-api', 'REPOSITORIES', 'UpdateItem', 'opens the repository'],
   ['artifacts-api', 'REPOSITORIES', 'ConditionCheckItem', 'registers nothing that is being removed'],
   ['artifacts-api', 'PROJECT#*', 'ConditionCheckItem', 'registers nothing in an archived project'],
+
+  // Who holds what of which host. Capacity is taken and given back, and hosts are asked for what that needs, in one
+  // transaction with the allocation or the volume.
+  [
+    ['allocations-api', 'allocations-sweep-allocations'],
+    'NODES',
+    'gsi1.Query',
+    'knows which hosts there are',
+  ],
+  [
+    ['allocations-api', ...OF_ALLOCATIONS],
+    'NODE#*',
+    'BatchGetItem Query PutItem UpdateItem ConditionCheckItem',
+    'holds and frees capacity, while the host is as it was judged; numbers what it asks of it',
+  ],
+  [['allocations-api', ...OF_ALLOCATIONS], 'TASK#*', 'PutItem', 'asks a host'],
+  [OF_ALLOCATIONS, 'TASK#*', 'BatchGetItem', 'reads how it answered'],
+  ['allocations-api', 'PROJECT#*', 'ConditionCheckItem', 'allocates nothing in an archived project'],
 
   // Who a node is is known where it joins. Whatever is written there gives the role of a node, in that node's place.
   ['nodes-api', 'NODE_PRINCIPAL#*', 'BatchGetItem PutItem DeleteItem', 'lets hosts join, and ends it'],

@@ -1,3 +1,4 @@
+import { allocations } from './allocations.ts';
 import { artifacts } from './artifacts.ts';
 import { catalog } from './catalog.ts';
 import { events } from './events.ts';
@@ -31,6 +32,7 @@ export const MUTANTS: Record<string, Mutant[]> = {
   artifacts,
   retention,
   nodes,
+  allocations,
   selftest,
   unrouted,
   sdk,
