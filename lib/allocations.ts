@@ -68,7 +68,7 @@ export class Allocations extends Construct {
     });
     grantItems(sweep, control, {
       actions: ['Query'],
-      partitions: [OPEN_ALLOCATIONS, CHANGING_VOLUMES],
+      partitions: [OPEN_ALLOCATIONS, CHANGING_VOLUMES, NODES_PARTITION],
       index: 'gsi1',
     });
     grantFollowing(sweep, kernel);

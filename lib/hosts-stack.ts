@@ -21,7 +21,7 @@ export class HostsStack extends Stack {
   ) {
     super(scope, id, props);
     api.serve('agent', new Agent(this, 'Agent', { kernel, hostKey: data.hostKey, version }).api);
-    api.serve('allocations', new Allocations(this, 'Allocations', { kernel }).api);
     api.serve('nodes', new Nodes(this, 'Nodes', { kernel, data }).api);
+    api.serve('allocations', new Allocations(this, 'Allocations', { kernel }).api);
   }
 }

@@ -15,7 +15,7 @@ export const deleteVolume = command(
     status: 202,
     // A second one changes nothing.
     idempotency: 'optional',
-    refusals: ['volume.unknown', 'volume.in_use', 'volume.not_ready'],
+    refusals: ['volume.unknown', 'volume.in_use', 'volume.not_ready', 'node.unknown'],
   },
   async (ctx, { params }) => {
     const before = await findVolume(projectOf(ctx).id, params.volume_id);

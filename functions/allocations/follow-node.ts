@@ -1,11 +1,10 @@
 // What happens to a node happens to what is on it.
 
 import { findPlace } from '../nodes/hold-capacity.ts';
-import type { DrainRequested } from '../nodes/node-events.ts';
+import type { Node } from '../nodes/node.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';
-import type { EventOf } from '../platform/events.ts';
 import type { AllocationId, NodeId } from '../platform/ids.ts';
 import {
   aboutAllocation,
@@ -34,19 +33,19 @@ export async function markHost(ctx: Context, nodeId: NodeId): Promise<void> {
     });
 }
 
-/** Releases everything on a node that is to be emptied now, if it still is. What is to be waited for is waited for. */
-export async function followDrain(
-  ctx: Context,
-  { node_id, mode }: EventOf<typeof DrainRequested>['data'],
-): Promise<void> {
-  const place = mode === 'teardown' ? await findPlace(node_id) : undefined;
-  if (place?.node.placement !== 'draining') return;
+/** Releases everything on a node that is to be torn down, if it still is. What is to be waited for is waited for. */
+export async function releaseDrained(ctx: Context, nodeId: NodeId): Promise<void> {
+  const place = await findPlace(nodeId);
+  if (!place || !isTornDown(place.node)) return;
   for (const { allocation_id } of place.capacity.holds)
     await changeOne(ctx, 'allocations.allocation.release', allocation_id, (before) => {
       const after = askRelease(before, `${FOLLOWER.kind}:${FOLLOWER.id}`, ctx.now());
       return after && { after, events: [AllocationReleaseRequested(after)] };
     });
 }
+
+export const isTornDown = ({ placement, drain_mode }: Node): boolean =>
+  placement === 'draining' && drain_mode === 'teardown';
 
 /** Each by itself: one that somebody else changes at the same moment does not keep the others. */
 async function changeOne(

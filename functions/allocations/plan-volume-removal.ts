@@ -1,10 +1,9 @@
-import { findNode } from '../nodes/read-nodes.ts';
 import { planTask } from '../nodes/plan-task.ts';
 import type { Context } from '../platform/context.ts';
 import type { Write } from '../platform/data/commit.ts';
 import type { DomainEvent } from '../platform/events.ts';
-import { askRemoval, type Volume, VolumeRemoved } from './volume.ts';
-import { removeVolume, saveVolume } from './volume-store.ts';
+import { askRemoval, type Volume } from './volume.ts';
+import { saveVolume } from './volume-store.ts';
 
 const DEADLINE_SECONDS = 600;
 
@@ -14,14 +13,9 @@ export interface PlannedRemoval {
   events: DomainEvent[];
 }
 
-/** Asks the host to remove it, unless that is asked already. With the host its volumes are gone too. */
+/** Asks the host to remove it, unless that is asked already. */
 export async function planVolumeRemoval(ctx: Context, before: Volume): Promise<PlannedRemoval> {
   if (askRemoval(before, before.task_id) === undefined) return { after: before, writes: [], events: [] };
-  const node = await findNode(before.node_id);
-  if (!node || node.status === 'removed') {
-    const after: Volume = { ...before, status: 'removing' };
-    return { after, writes: removeVolume(before), events: [VolumeRemoved(after)] };
-  }
   const { task, writes, events } = await planTask(ctx, {
     node_id: before.node_id,
     kind: 'volume.remove',

@@ -69,8 +69,9 @@ export type Sku = v.InferOutput<typeof Sku>;
 export const SkuView = v.omit(Sku, ['changed_by']);
 export const SkuPage = v.object({ items: v.array(SkuView), next_cursor: v.nullable(v.string()) });
 
-export function viewSku({ changed_by: _, ...sku }: Sku): v.InferOutput<typeof SkuView> {
-  return sku;
+export function viewSku(sku: Sku): v.InferOutput<typeof SkuView> {
+  const { changed_by: _, ...shown } = sku;
+  return shown;
 }
 
 /** GPUs are what the accelerator says: without any it is `cpu`, and with some it says whose they are. */

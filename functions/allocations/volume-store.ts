@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { putNew, remove, replace, sameAs, type Write } from '../platform/data/commit.ts';
+import { put, putNew, remove, replace, sameAs, type Write } from '../platform/data/commit.ts';
 import { type PageAsked, readGathered } from '../platform/data/rows.ts';
 import { queryPage, readItem } from '../platform/data/table.ts';
 import { lowerCased, type ProjectId, VolumeId } from '../platform/ids.ts';
@@ -53,9 +53,7 @@ export function saveVolume(before: Volume, after: Volume): Write[] {
       { ...volumeKey(id), ...after, gsi1pk: projectVolumes(project_id), gsi1sk: id },
       { version: before.version },
     ),
-    status === 'creating' || status === 'removing'
-      ? putNew(changingRow(after))
-      : remove(changingVolumeKey(id)),
+    status === 'creating' || status === 'removing' ? put(changingRow(after)) : remove(changingVolumeKey(id)),
   ];
 }
 

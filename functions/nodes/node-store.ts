@@ -13,10 +13,11 @@ import { capacityKey, heartbeatKey, nodeKey, NODES_PARTITION, WORKLOAD_ROWS } fr
 import { Node, type NodePlacement, type NodeStatus, requirePresent } from './node.ts';
 import { refuse } from './problems.ts';
 
-/** A node with who it is for authorization. */
+/** A node with who it is for authorization, and what is held of it. */
 export interface Known {
   node: Node;
   principal: NodePrincipal;
+  capacity: Capacity;
 }
 
 export function insertNode(node: Node, principal: NodePrincipal): Write[] {
@@ -38,10 +39,16 @@ export const savePrincipal = (before: NodePrincipal, after: NodePrincipal): Writ
   replace({ ...nodePrincipalKey(after.id), ...after }, { version: before.version });
 
 export async function findKnown(id: NodeId): Promise<Known> {
-  const [node, principal] = await readItems([nodeKey(lowerCased(id)), nodePrincipalKey(lowerCased(id))]);
+  const known = lowerCased(id);
+  const [node, principal, capacity] = await readItems([
+    nodeKey(known),
+    nodePrincipalKey(known),
+    capacityKey(known),
+  ]);
   return {
     node: requirePresent(v.parse(v.optional(Node), node)),
     principal: v.parse(NodePrincipal, principal),
+    capacity: v.parse(v.optional(Capacity, emptyCapacity(known)), capacity),
   };
 }
 

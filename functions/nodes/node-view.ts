@@ -6,7 +6,7 @@ import { Time } from '../platform/name.ts';
 import { type Capacity, freeOf, isIdle, totalOf } from './capacity.ts';
 import { KeptHeartbeat } from './heartbeat.ts';
 import { ACCELERATORS, acceleratorOf, Inventory } from './inventory.ts';
-import { Node, NODE_PLACEMENTS, NODE_STATUSES, type NodePlacement } from './node.ts';
+import { type Node, NODE_PLACEMENTS, NODE_STATUSES, type NodePlacement } from './node.ts';
 import { placementFaults } from './placeable.ts';
 
 const HeldOf = v.object({ held: v.number(), total: v.number() });

@@ -141,11 +141,7 @@ export const withInventory = (node: Node, inventory: Inventory): Node => changed
 /** Its agent has joined: it is heard of from now on. */
 export function enrolled(node: Node, host: { inventory: Inventory; queue_url: string }, now: Date): Node {
   const { join_expires_at: _, ...rest } = node;
-  return changed(withStatus(rest, 'ready', now), {
-    ...host,
-    enrolled_at: now.toISOString(),
-    version: node.version,
-  });
+  return { ...withStatus(rest, 'ready', now), ...host, enrolled_at: now.toISOString() };
 }
 
 export const subjectOfNode = ({ id }: Pick<Node, 'id'>): string => `node:${id}`;

@@ -18,11 +18,11 @@ export interface End {
   detail?: string;
 }
 
-const REMOVALS: readonly TaskKind[] = ['oci.remove', 'compose.down'];
-const LAUNCHES: readonly TaskKind[] = ['oci.launch', 'compose.up'];
+const REMOVALS = new Set<TaskKind>(['oci.remove', 'compose.down']);
+const LAUNCHES = new Set<TaskKind>(['oci.launch', 'compose.up']);
 
-export const isRemoval = (kind: TaskKind): boolean => REMOVALS.includes(kind);
-export const isLaunch = (kind: TaskKind): boolean => LAUNCHES.includes(kind);
+const isRemoval = (kind: TaskKind): boolean => REMOVALS.has(kind);
+const isLaunch = (kind: TaskKind): boolean => LAUNCHES.has(kind);
 
 const WITHOUT_PROOF: Record<Exclude<ReceiptVerdict, 'valid'>, string> = {
   missing: 'The host sent no receipt for what it removed.',

@@ -5,7 +5,6 @@ import type { Capacity } from './capacity.ts';
 import { revoked } from './enrolment.ts';
 import { NodeRemoved } from './node-events.ts';
 import {
-  findCapacities,
   findKnown,
   freeKey,
   hasWorkloads,
@@ -26,10 +25,9 @@ export const removeNode = command(
     refusals: ['node.in_use', 'precondition.failed'],
   },
   async (ctx, { params }) => {
-    const { node, principal } = await findKnown(params.node_id);
+    const { node, principal, capacity } = await findKnown(params.node_id);
     const stale = requireVersion(node, ctx.ifMatch);
-    const [[capacity], isRunning] = await Promise.all([findCapacities([node.id]), hasWorkloads(node.id)]);
-    requireUnused(node, capacity, isRunning);
+    requireUnused(node, capacity, await hasWorkloads(node.id));
     const after = withStatus(node, 'removed', ctx.now());
     return {
       subject: subjectOfNode(node),
@@ -39,7 +37,7 @@ export const removeNode = command(
         saveNode(node, after, stale),
         savePrincipal(principal, revoked(principal)),
         ...freeKey(principal),
-        ...(capacity ? [requireCapacityUnchanged(capacity)] : []),
+        requireCapacityUnchanged(capacity),
       ],
       events: [NodeRemoved(after)],
       reply: summarizeNode(after),
@@ -47,13 +45,12 @@ export const removeNode = command(
   },
 );
 
-function requireUnused({ status }: Node, capacity: Capacity | undefined, isRunning: boolean): void {
-  if (capacity && capacity.holds.length > 0)
-    throw inUse(`${capacity.holds.length} allocations are held of it.`);
-  if (isRunning) throw inUse('The platform has asked it to run something that it has not removed yet.');
+function requireUnused({ status }: Node, { holds, volumes }: Capacity, isRunning: boolean): void {
+  if (holds.length > 0) throw inUse(`${holds.length} allocations are held of it.`);
+  if (isRunning) throw inUse('It was asked to run something and has not answered yet that it is removed.');
   // What a project keeps on a host that is gone is gone too.
-  if (capacity && capacity.volumes.length > 0 && status !== 'lost')
-    throw inUse(`${capacity.volumes.length} volumes of projects are kept on it.`);
+  if (volumes.length > 0 && status !== 'lost')
+    throw inUse(`${volumes.length} volumes of projects are kept on it.`);
 }
 
 const inUse = (detail: string): Refusal => refuse('node.in_use', { detail });

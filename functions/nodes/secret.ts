@@ -19,7 +19,7 @@ export const KeptSecret = v.object({
 });
 export type KeptSecret = v.InferOutput<typeof KeptSecret>;
 
-export const SECRET_REFUSALS = ['foreign', 'fetched', 'expired'] as const;
+const SECRET_REFUSALS = ['foreign', 'fetched', 'expired'] as const;
 export type SecretRefusal = (typeof SECRET_REFUSALS)[number];
 
 /** A host that has another's handle learns nothing, not even whether the secret was fetched. */

@@ -21,7 +21,6 @@ import {
 
 /** requested: nobody has answered yet. running: the host has begun. The rest are ends. */
 export const TASK_STATUSES = ['requested', 'running', 'succeeded', 'failed', 'refused'] as const;
-export type TaskStatus = (typeof TASK_STATUSES)[number];
 export const ENDS = ['succeeded', 'failed', 'refused'] as const;
 
 const DEADLINE_SECONDS = { least: 10, most: 24 * 3600, default: 600 };

@@ -23,13 +23,13 @@ export function planTrustDocument(
   now: Date,
 ): TrustDocument {
   const iat = epochSeconds(now);
-  const counting = images.map(({ repository }) => policyFor(repository, trust.policies));
+  const counting = new Set(images.map(({ repository }) => policyFor(repository, trust.policies)));
   return {
     node_id,
     revision: trust.revision,
     iat,
     exp: iat + VALID_SECONDS,
-    policies: trust.policies.filter((policy) => counting.includes(policy)),
+    policies: trust.policies.filter((policy) => counting.has(policy)),
     revoked_certificates: trust.revoked,
     assigned: images.map(({ repository, digest, isRevoked }) => ({
       repository,

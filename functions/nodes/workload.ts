@@ -25,7 +25,7 @@ export const AssignedImage = v.object({
 });
 export type AssignedImage = v.InferOutput<typeof AssignedImage>;
 
-export const ENGINES = ['oci', 'compose'] as const;
+const ENGINES = ['oci', 'compose'] as const;
 export type Engine = (typeof ENGINES)[number];
 
 export const Workload = v.object({

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
+import { TaskRequested } from '../../functions/nodes/task-row.ts';
 import { placeId } from '../../functions/platform/data/keys.ts';
 import { routes, type RouteKey } from '../../functions/routes.ts';
 import { scopeOf } from '../../functions/platform/route.ts';
 import { routesInFull } from '../../lib/endpoints.ts';
 import { isAsked } from '../domains.ts';
 import type { Body } from './recipe.ts';
-import { commands, reads } from './recipes.ts';
+import { commands, reads, reports } from './recipes.ts';
 import { openScene, type Scene } from './scene.ts';
 import { differenceOf, type Item, takeSnapshot } from './snapshot.ts';
 import { type Answer, type Call, openWorld, type World } from './world.ts';
@@ -17,9 +18,17 @@ const inFull = routesInFull().filter(({ route }) => isAsked(route));
 const specs = new Map(inFull.map(({ route, endpoint }) => [route, endpoint.spec]));
 
 /** They let somebody in who may read there already: nothing has happened that others would follow. */
-const WITHOUT_EVENTS = new Set(['mintToken', 'createEventTicket']);
+const WITHOUT_EVENTS = new Set(['mintToken', 'mintNodeToken', 'createEventTicket']);
 
-const SECRETS = ['private_key_pem', 'invitation_token', 'access_token', 'ticket', 'assertion'];
+const SECRETS = [
+  'private_key_pem',
+  'invitation_token',
+  'access_token',
+  'ticket',
+  'assertion',
+  'join_token',
+  'proof',
+];
 
 let world: World;
 let scene: Scene;
@@ -65,6 +74,11 @@ describe('the routes', () => {
     const reading = inFull.filter(({ endpoint }) => endpoint.kind === 'query');
     expect(reading.map(({ route }) => route).sort()).toEqual(reads.map(([route]) => route).sort());
   });
+
+  test('by which hosts report all have a recipe', () => {
+    const reporting = inFull.filter(({ endpoint }) => endpoint.kind === 'report');
+    expect(reporting.map(({ route }) => route).sort()).toEqual(reports.map(([route]) => route).sort());
+  });
 });
 
 test('the audit tells every handler by a name of its own', () => {
@@ -104,9 +118,12 @@ describe.each(commands)('%s', (_, { route, prepare }) => {
     const published = added.filter(isOf('OUTBOX'));
     expect(published.length > 0).toBe(!WITHOUT_EVENTS.has(handler));
     for (const row of published) {
+      const { type } = row['event'] as { type: string };
+      // Hosts are the platform's, whichever project something is asked of them for.
+      const told = type === TaskRequested.type ? {} : place;
       expect(row).toMatchObject({
-        pk: `OUTBOX#${placeId(place)}`,
-        event: { actor, correlation_id: requestId, occurred_at: audited[0]?.['at'], ...place },
+        pk: `OUTBOX#${placeId(told)}`,
+        event: { actor, correlation_id: requestId, occurred_at: audited[0]?.['at'], ...told },
       });
     }
 
@@ -154,4 +171,12 @@ describe.each(commands)('%s', (_, { route, prepare }) => {
     }
     return cases;
   }
+});
+
+describe.each(reports)('%s', (route, prepare) => {
+  test('changes one row and leaves no record', async () => {
+    const { answer, added, removed, changed } = await watch(route, keyed(await prepare(scene)));
+    expect(answer.status, answer.text).toBe(200);
+    expect([added, removed, changed.length]).toEqual([[], [], 1]);
+  });
 });

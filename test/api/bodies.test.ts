@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commands, reads } from './recipes.ts';
+import { commands, reads, reports } from './recipes.ts';
 import { openScene } from './scene.ts';
 import { type Call, openWorld, type World } from './world.ts';
 
@@ -40,11 +40,14 @@ describe('a body that is no object, or has an array in the place of one, is refu
     expect(status, text).toBeLessThan(300);
   });
 
-  test.each(reads.filter(([route]) => route.startsWith('POST ')))('%s', async (route, prepare) => {
-    const call = await prepare(openScene(world));
-    await expectRefused(route, call);
-    expect((await world.call(route, call)).status).toBeLessThan(300);
-  });
+  test.each([...reads.filter(([route]) => route.startsWith('POST ')), ...reports])(
+    '%s',
+    async (route, prepare) => {
+      const call = await prepare(openScene(world));
+      await expectRefused(route, call);
+      expect((await world.call(route, call)).status).toBeLessThan(300);
+    },
+  );
 });
 
 /** The body once for each object in it, with an empty array there. */

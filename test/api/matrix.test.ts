@@ -11,6 +11,8 @@ import { routes, type RouteKey } from '../../functions/routes.ts';
 import { scopeOf } from '../../functions/platform/route.ts';
 import { DEEP } from '../deep.ts';
 import { routesAsked } from '../domains.ts';
+import { nodePrincipalKey } from '../../functions/platform/data/keys.ts';
+import { openScene } from './scene.ts';
 import { ADMIN, openWorld, type World } from './world.ts';
 
 // Every route × every role × every place, and every state of a token: a bad one is refused before anybody asks whose
@@ -23,12 +25,14 @@ const ids = {
   project: '0199aaaa-0000-7000-8000-00000000000a',
   sibling: '0199aaaa-0000-7000-8000-00000000000b',
   foreign: '0199aaaa-0000-7000-8000-00000000000c',
+  node: '0199aaaa-0000-7000-8000-00000000000d',
+  otherNode: '0199aaaa-0000-7000-8000-00000000000e',
   absent: '0199aaaa-0000-7000-8000-00000000000f',
 };
 const PLACES = {
-  own: { org: ids.org, project: ids.project },
-  sibling: { org: ids.org, project: ids.sibling },
-  foreign: { org: ids.otherOrg, project: ids.foreign },
+  own: { org: ids.org, project: ids.project, node: ids.node },
+  sibling: { org: ids.org, project: ids.sibling, node: ids.otherNode },
+  foreign: { org: ids.otherOrg, project: ids.foreign, node: ids.otherNode },
 };
 type PlaceName = keyof typeof PLACES;
 
@@ -62,6 +66,7 @@ const LISTED: Permission[] = [
 function grantOf(role: Role): Grant {
   if (role === 'platform_admin') return { role };
   if (role === 'org_admin') return { role, org_id: ids.org };
+  if (role === 'node') return { role, node_id: ids.node };
   if (role === 'custom') return { role, permissions: LISTED, org_id: ids.org, project_id: ids.project };
   return { role, org_id: ids.org, project_id: ids.project };
 }
@@ -100,7 +105,7 @@ beforeAll(async () => {
         grants: [grant],
         version: 1,
       });
-    const machine = await makeAccount(role);
+    const machine = role === 'node' ? await makeNodes() : await makeAccount(role);
     const set = (state: State, token: string | undefined): void => void tokens.set(`${role}/${state}`, token);
     set('none', undefined);
     set('garbage', 'not.a.token');
@@ -140,11 +145,32 @@ async function makeAccount(role: Role): Promise<{ token: string; disabledToken: 
   return { token: alive.token, disabledToken: disabled.token };
 }
 
-function paramsOf(route: string, { org, project }: { org: string; project: string }): Record<string, string> {
+/** A node that has joined, another whose place is foreign to it, and one that was removed after it had its token. */
+async function makeNodes(): Promise<{ token: string; disabledToken: string }> {
+  const scene = openScene(world);
+  const { node, otherNode } = ids;
+  const own = await scene.node({ id: node });
+  await scene.node({ id: otherNode });
+  const removed = await scene.node();
+  const disabledToken = await world.nodeToken(removed);
+  await world.set(nodePrincipalKey(removed.id), 'status', 'revoked');
+  return { token: await world.nodeToken(own), disabledToken };
+}
+
+interface PlaceIds {
+  org: string;
+  project: string;
+  node: string;
+}
+
+function paramsOf(route: string, { org, project, node }: PlaceIds): Record<string, string> {
   const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
-  return Object.fromEntries(
-    names.map((name) => [name, name === 'org_id' ? org : name === 'project_id' ? project : ids.absent]),
-  );
+  const place: Record<string, string> = {
+    org_id: org,
+    project_id: project,
+    ...(scopeOf(route) === 'node' && { node_id: node }),
+  };
+  return Object.fromEntries(names.map((name) => [name, place[name] ?? ids.absent]));
 }
 
 type Outcome = 'through' | 401 | 403 | 404;
@@ -156,10 +182,14 @@ function expected(route: RouteKey, role: Role, place: PlaceName, state: State): 
   if (state !== 'valid' && state !== 'removed member') return 401;
   if (permission === 'signed_in') return 'through';
   const grants = state === 'valid' ? [grantOf(role)] : [];
-  const { org, project } = PLACES[place];
+  const { org, project, node } = PLACES[place];
   const scope = scopeOf(route);
   if (scope === 'platform') return judge(grants, permission, {}) === 'allowed' ? 'through' : 403;
-  const where = scope === 'project' ? { org_id: org, project_id: project } : { org_id: org };
+  const where = {
+    project: { org_id: org, project_id: project },
+    org: { org_id: org },
+    node: { node_id: node },
+  }[scope];
   return { allowed: 'through' as const, forbidden: 403 as const, invisible: 404 as const }[
     judge(grants, permission, where)
   ];
@@ -167,8 +197,6 @@ function expected(route: RouteKey, role: Role, place: PlaceName, state: State): 
 
 const isTelling = ({ role, place, state }: { role: Role; place: PlaceName; state: State }): boolean =>
   state === 'valid' || (role === 'project_admin' && place === 'own');
-
-const PLACE_UNKNOWN = new Set(['project.unknown', 'org.unknown']);
 
 describe.each(routesAsked)('%s', (route) => {
   const cells = roles.flatMap((role) =>
@@ -191,7 +219,7 @@ describe.each(routesAsked)('%s', (route) => {
       const outcome: Outcome =
         answer.status === 401 || answer.status === 403
           ? answer.status
-          : PLACE_UNKNOWN.has(code ?? '')
+          : code === `${scopeOf(route)}.unknown`
             ? 404
             : 'through';
       const cell = `${role}, ${place} project, token ${state}`;
@@ -203,7 +231,7 @@ describe.each(routesAsked)('%s', (route) => {
 
   if (scopeOf(route) === 'platform') return;
   test('tells an absent place from a foreign one by nothing at all', async () => {
-    const ask = async (place: { org: string; project: string }) => {
+    const ask = async (place: PlaceIds) => {
       world.forgetAuthorization();
       const before = world.requests();
       const { status, headers, text } = await world.call(route, {
@@ -215,6 +243,8 @@ describe.each(routesAsked)('%s', (route) => {
       const { ratelimit: _, RateLimit: __, ...stable } = headers;
       return { status, headers: stable, text, requests: world.requests() - before };
     };
-    expect(await ask(PLACES.foreign)).toEqual(await ask({ org: ids.absent, project: ids.absent }));
+    expect(await ask(PLACES.foreign)).toEqual(
+      await ask({ org: ids.absent, project: ids.absent, node: ids.absent }),
+    );
   });
 });

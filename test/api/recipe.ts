@@ -7,7 +7,9 @@ import type { Call } from './world.ts';
 
 /** A POST that only tells what would happen is a read. */
 export type ReadRoute = Extract<RouteKey, `GET ${string}` | `POST ${string}/${'validate' | 'dry-run'}`>;
-type CommandRoute = Exclude<RouteKey, ReadRoute>;
+/** What a host observes, over and over. */
+export type ReportRoute = Extract<RouteKey, `POST ${string}/heartbeat`>;
+type CommandRoute = Exclude<RouteKey, ReadRoute | ReportRoute>;
 
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Body = Record<string, any>;

@@ -4,19 +4,21 @@
 import { dynamo } from '../../functions/platform/clients.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { type RouteKey, routes } from '../../functions/routes.ts';
-import { commands, reads } from './recipes.ts';
+import { commands, reads, reports } from './recipes.ts';
 import { openScene } from './scene.ts';
 import type { Call, World } from './world.ts';
 
 interface Requests {
   reads: number;
   transactions: number;
+  /** Writes of one item, without a transaction; only where there are any. */
+  updates?: number;
 }
 
 export interface Counted {
   name: string;
   route: RouteKey;
-  isRead: boolean;
+  kind: 'read' | 'command' | 'report';
   /** By a function that knows the caller and the place. */
   warm: Requests;
   /** By one that has just started. */
@@ -36,13 +38,14 @@ export async function countRequests(world: World): Promise<Counted[]> {
     const { status, text } = await world.call(route, { ...call, headers: { 'x-idempotency-key': newId() } });
     if (status >= 300 !== isRefused) throw new Error(`${route} answered ${status}: ${text}`);
     const transactions = sent.filter((name) => name === 'TransactWriteItemsCommand').length;
-    return { reads: sent.length - transactions, transactions };
+    const updates = sent.filter((name) => name === 'UpdateItemCommand').length;
+    return { reads: sent.length - transactions - updates, transactions, ...(updates > 0 && { updates }) };
   }
 
   async function countAll(
     name: string,
     route: RouteKey,
-    isRead: boolean,
+    kind: Counted['kind'],
     prepare: () => Promise<Call>,
   ): Promise<Counted> {
     const call = await prepare();
@@ -58,14 +61,16 @@ export async function countRequests(world: World): Promise<Counted[]> {
     const another = await prepare();
     world.forgetAuthorization();
     const cold = await count(route, another);
-    return { name, route, isRead, warm, cold, authorization: { warm: second.reads, cold: first.reads } };
+    return { name, route, kind, warm, cold, authorization: { warm: second.reads, cold: first.reads } };
   }
 
   const counted: Counted[] = [];
   for (const [route, prepare] of reads)
-    counted.push(await countAll(route, route, true, () => prepare(scene)));
+    counted.push(await countAll(route, route, 'read', () => prepare(scene)));
+  for (const [route, prepare] of reports)
+    counted.push(await countAll(route, route, 'report', () => prepare(scene)));
   for (const [name, { route, prepare }] of commands)
-    counted.push(await countAll(name, route, false, async () => (await prepare(scene)).call));
+    counted.push(await countAll(name, route, 'command', async () => (await prepare(scene)).call));
   return counted;
 }
 

@@ -23,6 +23,11 @@ const READ_NOTHING = new Set([
 
 /** What cannot be told by one. */
 const READS_MORE: Record<string, number> = {
+  // Which there are, and then each as it is now.
+  'GET /api/v1/admin/allocations': 2,
+  // What is asked for, which hosts there are, and what is held of those that would do.
+  'GET /api/v1/projects/{project_id}/placement/explain': 3,
+  'GET /api/v1/admin/placement/explain': 3,
   // The parts over which the index of all audit rows is spread, at once.
   'GET /api/v1/admin/audit': 4,
   // Which bytes the artifact is, who has them, and how their versions stand.
@@ -32,6 +37,16 @@ const READS_MORE: Record<string, number> = {
 
 /** What a command needs to know before it can decide; more than one request would have to be explained here. */
 const READS_OF_RULES: Record<string, number> = {
+  'PUT /api/v1/admin/skus/{sku}': 1,
+  'DELETE /api/v1/admin/skus/{sku}': 1,
+  // Which hosts there are, and then all that a place is chosen by.
+  'POST /api/v1/projects/{project_id}/allocations': 2,
+  'POST /api/v1/projects/{project_id}/allocations/{allocation_id}/release': 1,
+  // The allocation first: only it says on which host it is.
+  'POST /api/v1/admin/allocations/{allocation_id}/write-off': 2,
+  // And for what a host is asked, the number of its last task about it.
+  'POST /api/v1/projects/{project_id}/volumes': 3,
+  'DELETE /api/v1/projects/{project_id}/volumes/{volume_id}': 3,
   'POST /api/v1/selftests': 0,
   'POST /api/v1/admin/selftests': 0,
   // The caller's own roles, to which one is added.
@@ -64,6 +79,8 @@ const READS_OF_RULES: Record<string, number> = {
   // The account, whose key the proof is checked against.
   'POST /api/v1/auth/service-account/token': 1,
   'POST /api/v1/auth/sa/token': 1,
+  // Who the node is.
+  'POST /api/v1/auth/node/token': 1,
   'POST /api/v1/admin/signing-keys/rotate': 1,
   'POST /api/v1/projects/{project_id}/events/tickets': 0,
   // What stands under the manifest's names: app, version and its promotion, by one request.
@@ -109,13 +126,28 @@ const READS_OF_RULES: Record<string, number> = {
   'DELETE /api/v1/admin/artifacts/trust-policies/{policy_name}': 1,
   'PUT /api/v1/admin/artifacts/revoked-certificates/{fingerprint}': 1,
   'DELETE /api/v1/admin/artifacts/revoked-certificates/{fingerprint}': 1,
+  'POST /api/v1/admin/nodes': 0,
+  // The node, with who it is, what is held of it or when it was heard of, by one request.
+  'POST /api/v1/admin/nodes/{node_id}/join-token': 1,
+  'POST /api/v1/admin/nodes/{node_id}/cordon': 1,
+  'POST /api/v1/admin/nodes/{node_id}/uncordon': 1,
+  'POST /api/v1/admin/nodes/{node_id}/drain': 1,
+  // The same, and whether anything runs there.
+  'DELETE /api/v1/admin/nodes/{node_id}': 2,
+  // The node, who it is, and whose the key is that is brought.
+  'POST /api/v1/nodes/{node_id}/enrolment': 1,
+  'PUT /api/v1/nodes/{node_id}/inventory': 1,
 };
 
 /** Where the caller is nobody yet, or somebody the gateway knows. */
 const OPEN = new Set<string>(['public', 'iam']);
 
 /** A token is signed with the key that is active, which a warm function knows. */
-const SIGNING = new Set(['POST /api/v1/auth/service-account/token', 'POST /api/v1/auth/sa/token']);
+const SIGNING = new Set([
+  'POST /api/v1/auth/service-account/token',
+  'POST /api/v1/auth/sa/token',
+  'POST /api/v1/auth/node/token',
+]);
 
 /** A warm function keeps the catalogue and asks only whether it still holds; one that has just started fetches it. */
 const KEEPS_CATALOG = new Set([
@@ -145,7 +177,7 @@ describe('DynamoDB requests', () => {
   });
 
   test('are one for a read on a warm function, and none where there is nothing to read', () => {
-    const reads = counted.filter(({ isRead }) => isRead);
+    const reads = counted.filter(({ kind }) => kind === 'read');
     expect(named(reads, ({ warm }) => warm)).toEqual(
       named(reads, ({ name }) => ({
         reads: READ_NOTHING.has(name) ? 0 : (READS_MORE[name] ?? 1),
@@ -155,9 +187,16 @@ describe('DynamoDB requests', () => {
   });
 
   test('are one transaction for a command, and the reads its rules need', () => {
-    const commands = counted.filter(({ isRead }) => !isRead);
+    const commands = counted.filter(({ kind }) => kind === 'command');
     expect(named(commands, ({ warm }) => warm)).toEqual(
       named(commands, ({ name }) => ({ reads: READS_OF_RULES[name], transactions: 1 })),
+    );
+  });
+
+  test('are one write for what a host reports', () => {
+    const reports = counted.filter(({ kind }) => kind === 'report');
+    expect(named(reports, ({ warm }) => warm)).toEqual(
+      named(reports, () => ({ reads: 0, transactions: 0, updates: 1 })),
     );
   });
 

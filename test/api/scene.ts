@@ -14,25 +14,39 @@ import { planProject, type Project } from '../../functions/identity/project.ts';
 import { makeKeyPair } from '../../functions/identity/service-account-key-pair.ts';
 import { insertServiceAccount } from '../../functions/identity/service-account-store.ts';
 import { planServiceAccount, type ServiceAccount } from '../../functions/identity/service-account.ts';
+import { nodeClaimant } from '../../functions/identity/claimant.ts';
+import { findNodePrincipal } from '../../functions/identity/node-principal-store.ts';
+import { signingKeyId } from '../../functions/identity/signing-key.ts';
+import { platformKeys } from '../../functions/identity/signing-keys.ts';
+import { findSigningState, publishKeys } from '../../functions/identity/signing-store.ts';
+import { planToken } from '../../functions/identity/token.ts';
 import { newcomer } from '../../functions/identity/user.ts';
 import { NODES_PARTITION, nodeKey } from '../../functions/nodes/keys.ts';
 import type { Inventory } from '../../functions/nodes/inventory.ts';
 import type { Node } from '../../functions/nodes/node.ts';
 import { makeOneTimeToken } from '../../functions/platform/auth/one-time-token.ts';
+import { signJws } from '../../functions/platform/auth/sign-jws.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { addTo } from '../../functions/platform/data/counters.ts';
 import { projectCounterKey, projectKey, signingKey } from '../../functions/platform/data/keys.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import type { Role } from '../../functions/platform/permissions.ts';
+import { joined, planJoinToken, planPrincipal } from '../../functions/nodes/enrolment.ts';
+import type { Inventory } from '../../functions/nodes/inventory.ts';
+import { beginHeartbeats, insertNode, moveKey } from '../../functions/nodes/node-store.ts';
+import { enrolled, type Node, planNode } from '../../functions/nodes/node.ts';
 import { insertSelftest } from '../../functions/selftest/selftest-store.ts';
 import { planSelftest } from '../../functions/selftest/selftest.ts';
 import { fileUri, objectKeyOf, signatureKeyOf } from '../../functions/storage/repository.ts';
+import type { PublicJwk } from '../../functions/platform/auth/token-shape.ts';
 import { hash } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose';
 import { ADMIN, type World } from './world.ts';
 import { planArtifact } from '../artifacts/planned-artifact.ts';
 import { policyOfTests, signFile } from '../artifacts/signed-file.ts';
 import { planNode } from '../allocations/planned.ts';
 import { planApp } from '../catalog/entitled.ts';
+import { sampleInventory } from '../nodes/inventories.ts';
 import { commitAgain } from '../commit-again.ts';
 
 export interface Person {
@@ -102,6 +116,51 @@ export function openScene(world: World) {
       const account = { ...planServiceAccount(wanted, abilities, of, newId(), key), status };
       await commit(insertServiceAccount(account));
       return { ...account, key_id: key.key_id, private_key_pem: privateKeyPem };
+    },
+    /** A node whose host has joined, or is yet to. */
+    async node(
+      more: Partial<Node> & { inventory?: Inventory; isPending?: boolean } = {},
+    ): Promise<Node & { private_key_pem: string; public_jwk: PublicJwk; join_token: string }> {
+      const { isPending = false, ...stated } = more;
+      const { publicJwk, privateKeyPem } = makeKeyPair();
+      const { token, tokenHash } = makeOneTimeToken();
+      const joinToken = planJoinToken(tokenHash, 900, now());
+      const wanted = {
+        name: 'A host',
+        labels: {},
+        port_range: { from: 20_000, to: 29_999 },
+        join_ttl_seconds: 900,
+      };
+      const created = { created_by: 'user:somebody', join_expires_at: joinToken.join_expires_at };
+      const pending = planNode(more.id ?? newId(), wanted, created, now());
+      const principal = planPrincipal(pending.id, joinToken);
+      const host = { inventory: sampleInventory(), queue_url: `https://sqs.example/${pending.id}` };
+      const node = { ...(isPending ? pending : enrolled(pending, host, now())), ...stated };
+      const thumbprint = await calculateJwkThumbprint(publicJwk);
+      await commit([
+        ...insertNode(node, isPending ? principal : joined(principal, publicJwk, thumbprint)),
+        ...(isPending ? [] : moveKey(principal, { ...principal, thumbprint })),
+        ...(isPending ? [] : [beginHeartbeats(node.id, now())]),
+      ]);
+      return { ...node, private_key_pem: privateKeyPem, public_jwk: publicJwk, join_token: token };
+    },
+    /** As if it had proved who it is. */
+    async nodeToken({ id }: { id: string }): Promise<string> {
+      const principal = await findNodePrincipal(id);
+      if (!principal) throw new Error('There is no such node.');
+      const [keys, state] = await Promise.all([platformKeys(), findSigningState()]);
+      const published = publishKeys(keys, state);
+      if (published.length > 0) await commitAgain(published);
+      const kid = signingKeyId(
+        keys.map((key) => key.kid),
+        state,
+        now(),
+      );
+      const key = keys.find((each) => each.kid === kid);
+      if (!key) throw new Error('No key signs.');
+      const planned = { issuer: process.env['TOKEN_ISSUER'] ?? '', jti: newId(), ttlSeconds: 600 };
+      const { header, claims } = planToken(nodeClaimant(principal), planned, now());
+      return signJws(header, claims, key);
     },
     async selftest(): Promise<string> {
       const run = planSelftest(newId(), { correlationId: newId() }, now());

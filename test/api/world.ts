@@ -38,8 +38,8 @@ const BUCKET = 'artifacts';
 const PUBLISHING = [...PREFIXES.publishing.actions, 'ecr:GetAuthorizationToken'];
 const AUDIENCE = 'urn:gpuaas:api';
 export const ADMIN = 'admin-subject';
-const SIGNING_KEYS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 const HOST_KEY = '33333333-3333-4333-8333-333333333333';
+const SIGNING_KEYS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 
 export interface Call {
   params?: Record<string, string>;
@@ -94,8 +94,11 @@ export async function openWorld({
     ARTIFACTS_BUCKET: BUCKET,
     AUTHORIZATION_CACHE_SECONDS: '5',
     CONTROL_TABLE: table,
+    HEARTBEAT_SECONDS: '60',
     HOST_KEY_ID: HOST_KEY,
     INVITATIONS_WITHOUT_EMAIL: 'refused',
+    NODE_LOST_SECONDS: '600',
+    NODE_SUSPECT_SECONDS: '180',
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
     PLATFORM_ADMINS: ADMIN,
     PLATFORM_REPOSITORY: 'gpuaas/platform',
@@ -244,6 +247,15 @@ export async function openWorld({
       const answer = await call('POST /api/v1/auth/service-account/token', { body: { assertion } });
       return (answer.body as { access_token: string }).access_token;
     },
+    /** A node's token, by the way its agent takes. */
+    async nodeToken(node: { id: string; private_key_pem: string }): Promise<string> {
+      const assertion = await signAssertion({ ...node, key_id: node.id });
+      const answer = await call('POST /api/v1/auth/node/token', {
+        body: { assertion },
+        sourceIp: anyAddress(),
+      });
+      return (answer.body as { access_token: string }).access_token;
+    },
     async close(): Promise<void> {
       issuer.close();
       await services.close();
@@ -253,6 +265,10 @@ export async function openWorld({
 }
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Where credentials are tried, one address is soon told to wait. */
+export const anyAddress = (): string =>
+  `2001:db8:${crypto.randomUUID().slice(0, 4)}:${crypto.randomUUID().slice(0, 4)}::1`;
 
 export async function signAssertion(
   account: { id: string; key_id: string; private_key_pem: string },

@@ -16,9 +16,9 @@ async function measure(): Promise<Row[]> {
 }
 
 function rowsOf(counted: Counted[]): Row[] {
-  const reads = counted.filter(({ isRead }) => isRead);
+  const reads = counted.filter(({ kind }) => kind === 'read');
   const reading = reads.filter(({ warm }) => warm.reads > 0);
-  const commands = counted.filter(({ isRead }) => !isRead);
+  const commands = counted.filter(({ kind }) => kind === 'command');
   const authorized = counted.filter(({ authorization }) => authorization.cold > 0);
   const most = (each: Counted[], count: (counted: Counted) => number): number => Math.max(...each.map(count));
   const share = (reads: number): string =>

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { obtainToken } from '../../bin/token/obtain-token.ts';
 import { type PlatformCopy, startCopy } from '../e2e/platform-copy.ts';
 import { until } from '../until.ts';
+import { listenersOf } from './listeners.ts';
 
 // This machine stays the same host, whatever dies: its agent, or the platform and everything with it.
 
@@ -48,6 +49,11 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+test('an agent opens no door', () => {
+  const doors = [new URL(copy.ready.api_url).host, copy.ready.registry];
+  expect(new Set(listenersOf(copy.ready.pid).map(({ address }) => address))).toEqual(new Set(doors));
+});
 
 test('an agent that is killed comes back by itself, as the same node', async () => {
   const before = await node();

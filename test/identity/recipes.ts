@@ -14,7 +14,7 @@ import {
   tell,
 } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
-import { type Call, signAssertion } from '../api/world.ts';
+import { anyAddress, type Call, signAssertion } from '../api/world.ts';
 
 const TEAM_ARN = 'arn:aws:sts::111122223333:assumed-role/platform-team/somebody';
 
@@ -319,9 +319,6 @@ async function newOrg(scene: Scene, more: object): Promise<Prepared> {
 
 const activeKey = (items: Body[]): string =>
   items.find(({ status }) => status === 'active')?.['key_id'] as string;
-
-// Where credentials are tried, one address is soon told to wait.
-const anyAddress = (): string => `2001:db8:${newId().slice(24, 28)}:${newId().slice(28, 32)}::1`;
 
 /** A call of every route that only reads, by somebody with roles. */
 export const identityReads = {

@@ -17,23 +17,47 @@ const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
 const image = (letter: string) => ({ repository: 'r', digest: digest(letter), publisher_project_id: 'p' });
 
 const workload = (stated: Partial<Workload> = {}): Workload => ({
-  ...{ workload_id: 'w', node_id: 'n', allocation_id: 'a', org_id: 'o', project_id: 'p', engine: 'oci' },
-  ...{ images: [image('b'), image('a')], desired: 'present', fence: 2, first_fence: 1 },
-  ...{ created_at: AT, updated_at: AT, version: 2 },
+  workload_id: 'w',
+  node_id: 'n',
+  allocation_id: 'a',
+  org_id: 'o',
+  project_id: 'p',
+  engine: 'oci',
+  images: [image('b'), image('a')],
+  desired: 'present',
+  fence: 2,
+  first_fence: 1,
+  created_at: AT,
+  updated_at: AT,
+  version: 2,
   ...stated,
 });
 
 const task = (kind: TaskKind, stated: Partial<KeptTask> = {}): KeptTask => ({
-  ...{ id: 't', node_id: 'n', schema_version: 1, kind, subject: 'workload:w', fence: 2 },
-  ...{ deadline_at: '2026-01-01T01:00:00.000Z', correlation_id: 'c', status: 'requested', workload_id: 'w' },
+  id: 't',
+  node_id: 'n',
+  schema_version: 1,
+  kind,
+  subject: 'workload:w',
+  fence: 2,
+  deadline_at: '2026-01-01T01:00:00.000Z',
+  correlation_id: 'c',
+  status: 'requested',
+  workload_id: 'w',
   payload: { container: { repository: 'r', digest: digest('b') }, action: 'stop' },
-  ...{ requested_by: 'u', created_at: '2026-01-01T00:00:00.000Z', expires_at: 0 },
+  requested_by: 'u',
+  created_at: '2026-01-01T00:00:00.000Z',
+  expires_at: 0,
   ...stated,
 });
 
 const well: Outcome = { status: 'succeeded', fence: 2, at: AT, result: {} };
 const badly = (status: 'failed' | 'refused'): Outcome => ({
-  ...{ status, fence: 2, at: AT, code: 'exited', detail: 'It ended.' },
+  status,
+  fence: 2,
+  at: AT,
+  code: 'exited',
+  detail: 'It ended.',
 });
 
 describe('how a task ended', () => {
@@ -47,7 +71,9 @@ describe('how a task ended', () => {
       expect(end.status).toBe(isRemoval && verdict !== 'valid' ? 'failed' : 'succeeded');
       expect(end.code).toBe(end.status === 'failed' ? 'left_behind' : undefined);
       expect(judgeEnd(kind, badly('failed'), verdict)).toEqual({
-        ...{ status: 'failed', code: 'exited', detail: 'It ended.' },
+        status: 'failed',
+        code: 'exited',
+        detail: 'It ended.',
       });
     },
   );
@@ -106,7 +132,9 @@ describe('the workload afterwards', () => {
 
   test('keeps what the host said later by itself', () => {
     const status = {
-      ...{ fence: 2, at: '2026-01-01T00:31:00.000Z', state: 'failed' as const },
+      fence: 2,
+      at: '2026-01-01T00:31:00.000Z',
+      state: 'failed' as const,
       containers: [],
     };
     expect(after('oci.launch', well, { status })).toMatchObject({ status });

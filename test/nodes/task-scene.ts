@@ -44,14 +44,28 @@ export function openTaskScene(world: World, scene: Scene) {
     const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName }));
     await world.put({
       ...nodeKey(id),
-      ...{ id, name: 'A host', labels: {}, status: 'ready', placement: 'open', queue_url: QueueUrl },
-      ...{ port_range: { from: 20_000, to: 29_999 }, status_at: at, enrolled_at: at },
-      ...{ created_by: 'user:somebody', created_at: at, version: 1 },
+      id,
+      name: 'A host',
+      labels: {},
+      status: 'ready',
+      placement: 'open',
+      queue_url: QueueUrl,
+      port_range: { from: 20_000, to: 29_999 },
+      status_at: at,
+      enrolled_at: at,
+      created_by: 'user:somebody',
+      created_at: at,
+      version: 1,
     });
     await world.put({
       ...nodePrincipalKey(id),
-      ...{ id, status: 'active', public_key_jwk: publicJwk, thumbprint: id },
-      ...{ join_token_hash: '', join_expires_at: at, version: 1 },
+      id,
+      status: 'active',
+      public_key_jwk: publicJwk,
+      thumbprint: id,
+      join_token_hash: '',
+      join_expires_at: at,
+      version: 1,
     });
     const sign = (payload: object, header: object = {}): Promise<string> =>
       new SignJWT({ ...payload }).setProtectedHeader({ alg: 'ES256', kid: id, ...header }).sign(key);
@@ -81,7 +95,10 @@ export function openTaskScene(world: World, scene: Scene) {
 
   function launchOf({ repository, digest }: Artifact, { id, org_id }: Project, stated: object = {}) {
     return {
-      ...{ workload_id: newId(), allocation_id: newId(), org_id, project_id: id },
+      workload_id: newId(),
+      allocation_id: newId(),
+      org_id,
+      project_id: id,
       container: { name: 'app', repository, digest },
       ...stated,
     };
@@ -154,7 +171,16 @@ export function openTaskScene(world: World, scene: Scene) {
     (await world.items('AUDIT#')).filter((row) => JSON.stringify(row).includes(text));
 
   return {
-    ...{ host, image, launchOf, ask, show, say, end, receiptOf, eventsAbout, auditsAbout },
+    host,
+    image,
+    launchOf,
+    ask,
+    show,
+    say,
+    end,
+    receiptOf,
+    eventsAbout,
+    auditsAbout,
     /** A workload that is launched on a new host, as far as the platform knows. */
     async launched() {
       const [{ project }, by] = [await scene.place(), await host()];

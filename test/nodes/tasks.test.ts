@@ -114,9 +114,10 @@ describe('a task', () => {
     const list = async (query: Record<string, string>) =>
       world.call('GET /api/v1/admin/nodes/{node_id}/tasks', { params: { node_id: host.id }, query, token });
     const first = await list({ limit: '1' });
-    const { items, next_cursor } = first.body as { items: { id: string }[]; next_cursor: string };
+    const pageOf = ({ body }: typeof first) => body as { items: { id: string }[]; next_cursor: string };
+    const { items, next_cursor } = pageOf(first);
     const second = await list({ limit: '1', cursor: next_cursor });
-    const [next] = (second.body as typeof first.body & { items: { id: string }[] }).items;
+    const [next] = pageOf(second).items;
     expect(items[0]?.id && next?.id && items[0].id < next.id).toBe(true);
     expect(second.text).toContain('/run/secrets/token');
     expect(second.text).not.toContain(handle);
@@ -377,7 +378,9 @@ describe('a workload', () => {
 
 describe('what a host says of a workload by itself', () => {
   const status = (fence: number, state: string, at = new Date().toISOString()) => ({
-    ...{ fence, at, state },
+    fence,
+    at,
+    state,
     containers: [{ name: 'app', state: state === 'ready' ? 'ready' : 'restarting' }],
   });
   const tell = (host: Parameters<TaskScene['end']>[0], workload_id: string, body: object) =>

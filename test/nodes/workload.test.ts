@@ -23,7 +23,10 @@ const image = (letter: string, repository = 'gpuaas/apps/team/app') => ({
 
 const launch = (letter: string, stated: object = {}): Payload<'oci.launch'> =>
   v.parse(payloadSchema('oci.launch'), {
-    ...{ workload_id: ID, allocation_id: ID, org_id: ID, project_id: ID },
+    workload_id: ID,
+    allocation_id: ID,
+    org_id: ID,
+    project_id: ID,
     container: { name: 'app', repository: 'gpuaas/apps/team/app', digest: digest(letter) },
     ...stated,
   });
@@ -104,7 +107,9 @@ describe('a task about a workload', () => {
 
 describe('what a host says', () => {
   const said = (fence: number, at: string, state: 'ready' | 'failed' = 'ready') => ({
-    ...{ fence, state, containers: [] },
+    fence,
+    state,
+    containers: [],
     at: `2026-01-01T00:00:${at}.000Z`,
   });
   const heard = (fence: number, last?: ReturnType<typeof said>): Workload => ({
