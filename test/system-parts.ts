@@ -7,7 +7,7 @@ let dynamodb: { stop(): Promise<void> } | undefined;
 
 export async function setup(): Promise<void> {
   await ensureSystemParts({ say, needsJava: true });
-  const tools = { skopeo: 'skopeo', openssl: 'openssl' };
+  const tools = { skopeo: 'skopeo', openssl: 'openssl', nft: 'nftables' };
   await ensureTools(tools, { say });
   dynamodb = await shareDynamoDb();
 }

@@ -156,5 +156,5 @@ function portBindings({ ports }: Container): Record<string, { HostIp: string; Ho
   );
 }
 
-export const portKey = ({ container, protocol }: { container: number; protocol: string }): string =>
+const portKey = ({ container, protocol }: { container: number; protocol: string }): string =>
   `${container}/${protocol}`;

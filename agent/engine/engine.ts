@@ -16,7 +16,7 @@ export interface EngineOptions {
   now: () => Date;
 }
 
-export interface EngineFacts {
+interface EngineFacts {
   /** Where the engine remaps users: the uid outside that is root inside. */
   usersFrom?: number;
   runtimes: string[];

@@ -32,7 +32,7 @@ export const bridgeName = (workloadId: string): string =>
 export const specOf = (container: Container): string =>
   hash('sha256', JSON.stringify(container)).slice(0, 32);
 
-export const workloadLabels = (nodeId: string, workload: Workload): Record<string, string> => ({
+const workloadLabels = (nodeId: string, workload: Workload): Record<string, string> => ({
   [NODE]: nodeId,
   [WORKLOAD]: workload.id,
   [FENCE]: String(workload.fence),

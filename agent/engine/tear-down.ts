@@ -42,11 +42,11 @@ export const namesOf = ({ containers, networks, volumes, paths }: Belongings): s
   ...paths,
 ];
 
-export function listContainers({ docker, nodeId }: Engine, workloadId: string): Promise<ContainerInfo[]> {
+function listContainers({ docker, nodeId }: Engine, workloadId: string): Promise<ContainerInfo[]> {
   return docker.listContainers({ all: true, filters: labelled([NODE, nodeId], [WORKLOAD, workloadId]) });
 }
 
-export const nameOf = ({ Names, Id }: ContainerInfo): string => Names[0]?.replace(/^\//, '') ?? Id;
+const nameOf = ({ Names, Id }: ContainerInfo): string => Names[0]?.replace(/^\//, '') ?? Id;
 
 /** SIGTERM, then after the grace SIGKILL. Those that others depend on end last. */
 export async function stopContainers(

@@ -3,7 +3,7 @@
 import { TaskFailed } from '../tasks/performer.ts';
 
 /** Nobody's on any host: who runs as this has nothing outside its container. */
-export const FIXED_USER = { uid: 64_000, gid: 64_000 };
+const FIXED_USER = { uid: 64_000, gid: 64_000 };
 
 export interface User {
   uid: number;

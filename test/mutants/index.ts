@@ -1,3 +1,4 @@
+import { agent } from './agent.ts';
 import { artifacts } from './artifacts.ts';
 import { catalog } from './catalog.ts';
 import { events } from './events.ts';
@@ -34,4 +35,5 @@ export const MUTANTS: Record<string, Mutant[]> = {
   sdk,
   local,
   lib,
+  agent,
 };
