@@ -15,6 +15,7 @@ const config: KnipConfig = {
     'sdk/*.ts',
     'sdk/signing/*.ts',
     'lib/agent-unreached.ts',
+    'test/agent/journal/busy-process.ts',
     'test/bench/agent/report-requests.ts',
     'test/**/*.test.ts',
     'test/local/fixtures/**/*.ts',

@@ -67,7 +67,7 @@ async function runLocked(
   const look = async (): Promise<Vitals> => ({
     ...(await readVitals(stateDir)),
     workloads: journal.workloads.listWorkloads().length,
-    problems: await problems(now()),
+    ...problems(now()),
   });
   const background = (work: Promise<void>) => void work.catch((error: unknown) => end(asError(error)));
   const heartbeats = { nodeId: config.node_id, ask, seconds: config.heartbeat_seconds, look, log, now };
@@ -109,14 +109,14 @@ async function keepPruned(journal: { prune(): void }, signal: AbortSignal): Prom
   }
 }
 
-/** Looking costs more than a heartbeat does. */
-function keepProblems(look: () => Promise<string[]>): (now: Date) => Promise<string[]> {
+/** Looking takes longer than a heartbeat may wait: it tells what was found last. */
+function keepProblems(look: () => Promise<string[]>): (now: Date) => Pick<Vitals, 'problems'> {
   let lookedMs = -Infinity;
-  let found: Promise<string[]> = Promise.resolve([]);
+  let found: Pick<Vitals, 'problems'> = {};
   return (now) => {
     if (now.getTime() - lookedMs >= CHECK_MS) {
       lookedMs = now.getTime();
-      found = look();
+      void look().then((problems) => (found = { problems }));
     }
     return found;
   };

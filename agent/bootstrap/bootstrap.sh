@@ -12,6 +12,7 @@
 #   --state-dir <folder> where the agent keeps its key and its journal (default /var/lib/gpuaas-agent)
 #   --no-install         do with what is there: no package is installed, no service of others is started
 #   --no-start           join, and leave it to somebody else to start the agent
+#   --dry-run            say what would be done, and do none of it
 
 set -eu
 
@@ -26,10 +27,15 @@ say() { printf 'gpuaas: %s\n' "$1"; }
 fail() { printf 'gpuaas: %s\n' "$1" >&2; exit 1; }
 has() { command -v "$1" > /dev/null 2>&1; }
 
+# What changes something on this machine goes through here.
+change() {
+  if [ "$dry" = yes ]; then say "would: $*"; else "$@"; fi
+}
+
 # Everything is in functions, and the last line calls the first: a download that broke off does nothing.
 main() {
   platform='@PLATFORM_URL@'
-  node_id='' join_token="${GPUAAS_JOIN_TOKEN:-}" state=/var/lib/gpuaas-agent install=yes start=yes
+  node_id='' join_token="${GPUAAS_JOIN_TOKEN:-}" state=/var/lib/gpuaas-agent install=yes start=yes dry=no
   while [ $# -gt 0 ]; do
     case "$1" in
       --node) node_id="${2:?--node needs an id}"; shift 2 ;;
@@ -37,6 +43,7 @@ main() {
       --state-dir) state="${2:?--state-dir needs a folder}"; shift 2 ;;
       --no-install) install=no; shift ;;
       --no-start) start=no; shift ;;
+      --dry-run) dry=yes; shift ;;
       *) fail "unknown option $1" ;;
     esac
   done
@@ -44,7 +51,7 @@ main() {
     join_token="$(cat "$GPUAAS_JOIN_TOKEN_FILE")"
   fi
   [ -n "$node_id" ] || fail 'which node? Give --node <id>.'
-  [ "$(id -u)" = 0 ] || fail 'root is needed: start it with sudo.'
+  [ "$dry" = yes ] || [ "$(id -u)" = 0 ] || fail 'root is needed: start it with sudo.'
   [ "$(uname -s)" = Linux ] || fail 'a host runs Linux.'
 
   node="$(find_node)"
@@ -52,12 +59,24 @@ main() {
     install_packages
     start_docker
     install_gpu_toolkit
-    [ -n "$node" ] || install_node
+    [ -n "$node" ] || [ "$dry" = yes ] || install_node
+  fi
+  if [ "$dry" = yes ]; then
+    plan
+    return 0
   fi
   [ -n "$node" ] || fail "Node $NODE_MAJOR_MIN or newer is missing."
   download_agent
   join
   start_agent
+}
+
+# What comes after the packages, each only if it is still to be done.
+plan() {
+  [ -n "$node" ] || say "would: install Node $NODE_MAJOR_MIN in /opt/gpuaas/node"
+  [ -e "$state/current/gpuaas-agent.mjs" ] || say "would: download the agent from $platform to $state"
+  [ -e "$state/config.json" ] || say "would: join $platform as the node $node_id"
+  if [ "$start" = yes ]; then say "would: write $SERVICE and start the agent"; fi
 }
 
 install_packages() {
@@ -70,7 +89,7 @@ install_packages() {
   [ -n "$wanted" ] || return 0
   if has apt-get; then
     export DEBIAN_FRONTEND=noninteractive
-    apt-get -o DPkg::Lock::Timeout=300 update -q
+    change apt-get -o DPkg::Lock::Timeout=300 update -q
     for package in $wanted; do install_by_apt "$package"; done
   elif has dnf; then
     for package in $wanted; do install_by_dnf "$package"; done
@@ -88,7 +107,7 @@ install_by_apt() {
   esac
   for name in "$@"; do
     apt-cache show "$name" > /dev/null 2>&1 || continue
-    apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends "$name" && return 0
+    change apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends "$name" && return 0
   done
   optional "$1"
 }
@@ -101,7 +120,7 @@ install_by_dnf() {
     iproute2) set -- iproute ;;
   esac
   for name in "$@"; do
-    dnf install -y -q "$name" && return 0
+    change dnf install -y -q "$name" && return 0
   done
   optional "$1"
 }
@@ -117,7 +136,7 @@ optional() {
 has_systemd() { [ -d /run/systemd/system ]; }
 
 start_docker() {
-  if has_systemd && ! systemctl is-active -q docker; then systemctl enable -q --now docker; fi
+  if has_systemd && ! systemctl is-active -q docker; then change systemctl enable -q --now docker; fi
 }
 
 install_gpu_toolkit() {
@@ -125,13 +144,13 @@ install_gpu_toolkit() {
   has nvidia-smi || say 'there is an NVIDIA GPU and no driver: install it, or the GPU cannot be used.'
   if ! is_toolkit_current; then
     say 'installing the NVIDIA container toolkit'
-    if has apt-get; then add_nvidia_apt; else add_nvidia_dnf; fi
-    is_toolkit_current || fail "the NVIDIA container toolkit must be at least $TOOLKIT_MIN: older ones let containers out."
+    if has apt-get; then change add_nvidia_apt; else change add_nvidia_dnf; fi
+    [ "$dry" = yes ] || is_toolkit_current || fail "the NVIDIA container toolkit must be at least $TOOLKIT_MIN: older ones let containers out."
   fi
   # Restarting the engine ends what runs, so only where it does not know the toolkit yet.
   if ! docker info --format '{{json .Runtimes}}' 2> /dev/null | grep -q '"nvidia"'; then
-    nvidia-ctk runtime configure --runtime=docker
-    if has_systemd; then systemctl restart docker; fi
+    change nvidia-ctk runtime configure --runtime=docker
+    if has_systemd; then change systemctl restart docker; fi
   fi
 }
 
@@ -209,6 +228,8 @@ download_agent() {
   mkdir -p "$state/releases/$version"
   chmod 700 "$state" "$state/releases" "$state/releases/$version"
   mv "$work/gpuaas-agent.mjs" "$state/releases/$version/gpuaas-agent.mjs"
+  # The launcher goes back to the release before when a new one fails, so it is not itself one that is updated.
+  cp "$state/releases/$version/gpuaas-agent.mjs" "$state/launcher.mjs"
   ln -sfn "releases/$version" "$state/current"
   rm -rf "$work"
   say "agent $version is in $state"
@@ -226,7 +247,7 @@ join() {
 }
 
 start_agent() {
-  command="$node $program launch --state-dir $state"
+  command="$node --disable-warning=ExperimentalWarning $state/launcher.mjs launch --state-dir $state"
   if [ "$start" = no ]; then
     say "joined. Start the agent with: $command"
   elif has_systemd; then
@@ -251,6 +272,8 @@ Wants=network-online.target docker.service
 ExecStart=$1
 Restart=always
 RestartSec=2
+# It is configured wrongly, or another has spoken with this node's key: starting it again does not help.
+RestartPreventExitStatus=2
 # Containers are not among its processes: they outlive it, and it takes them up again.
 KillMode=mixed
 TimeoutStopSec=30

@@ -28,7 +28,7 @@ const EXPECTED = {
   token: '--token: expected a join token of 43 characters; get one where the node was created.',
 } as const;
 
-export const JOIN_TOKEN_VARIABLE = 'GPUAAS_JOIN_TOKEN';
+const JOIN_TOKEN_VARIABLE = 'GPUAAS_JOIN_TOKEN';
 
 /** Twice is once: a host that has joined stays what it is. */
 export async function join(stateDir: string, options: JoinOptions, { print }: Streams): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Config, ConfigError, parseConfig, STATE_DIR_VARIABLE } from './config.ts';
 import { writeWhole } from './write-whole.ts';
 
-export const STATE_DIR = '/var/lib/gpuaas-agent';
+const STATE_DIR = '/var/lib/gpuaas-agent';
 
 export const configFile = (stateDir: string): string => join(stateDir, 'config.json');
 

@@ -2,8 +2,12 @@ import { ChangeMessageVisibilityCommand } from '@aws-sdk/client-sqs';
 import type { Log } from '../tasks/performer.ts';
 import type { QueueAccess } from './queue-access.ts';
 
-export const HIDDEN_SECONDS = 120;
-const EXTEND_MS = 45_000;
+/**
+ * Short, and extended while a task runs: a message that the queue gave to a poll whose agent ended just then is delivered
+ * again after this time.
+ */
+export const HIDDEN_SECONDS = 30;
+const EXTEND_MS = 10_000;
 
 /**
  * Keeps a message hidden as long as its task runs. If that fails, the message is delivered again, and its task waits for

@@ -21,8 +21,6 @@ const STEADY_MS = 60_000;
 
 export interface Launch {
   stateDir: string;
-  /** How the agent is started from a file; the rest of the words follow. */
-  command?: readonly [string, ...string[]];
   log: Log;
   now: () => Date;
 }
@@ -61,10 +59,11 @@ export async function launch(parts: Launch, signal: AbortSignal): Promise<number
 
 /** One life of the agent. It is ended when we are, and when its trial is over. */
 async function runOnce(parts: Launch, signal: AbortSignal): Promise<{ code: number; isTrialOver: boolean }> {
-  const { stateDir, command = [process.execPath, '--disable-warning=ExperimentalWarning'], now } = parts;
-  const [program, ...words] = [...command, currentFile(stateDir), 'run', '--state-dir', stateDir] as const;
+  const { stateDir, now } = parts;
+  const quiet = '--disable-warning=ExperimentalWarning';
+  const words = [quiet, currentFile(stateDir), 'run', '--state-dir', stateDir];
   const environment = { ...process.env, [LAUNCHER_VARIABLE]: '1', [STATE_DIR_VARIABLE]: stateDir };
-  const child = spawn(program, words, { stdio: ['ignore', 'inherit', 'inherit'], env: environment });
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'inherit', 'inherit'], env: environment });
   const ended = once(child, 'close').then(
     ([code]) => (code as number | null) ?? 1,
     () => 1,
