@@ -76,7 +76,9 @@ export class Relay extends Construct {
       description: 'Notifies the domains that react to events.',
       table: control,
       filters: [
-        inserted({ event: { M: { type: { S: this.reactionQueues.flatMap(({ types }) => types) } } } }),
+        inserted({
+          event: { M: { type: { S: [...new Set(this.reactionQueues.flatMap(({ types }) => types))] } } },
+        }),
       ],
       batchSize: 100,
       // Reactions come in any order: a batch need not wait for the one before.

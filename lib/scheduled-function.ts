@@ -39,7 +39,7 @@ export class ScheduledFunction extends PlatformFunction {
 
     const schedule = new CfnSchedule(this, 'Schedule', {
       description: props.description,
-      scheduleExpression: rateOf(every.toMinutes()),
+      scheduleExpression: `rate(${every.toMinutes()} ${every.toMinutes() === 1 ? 'minute' : 'minutes'})`,
       flexibleTimeWindow: { mode: 'OFF' },
       target: {
         arn: this.functionArn,
@@ -53,6 +53,3 @@ export class ScheduledFunction extends PlatformFunction {
     schedule.node.addDependency(role);
   }
 }
-
-/** As the scheduler wants it: one minute is no plural. */
-const rateOf = (minutes: number): string => `rate(${minutes} ${minutes === 1 ? 'minute' : 'minutes'})`;

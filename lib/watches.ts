@@ -9,6 +9,7 @@ import type { IConstruct } from 'constructs';
 import type { ProblemCode } from '../functions/problems.ts';
 import { tables } from '../functions/routes.ts';
 import { Api } from './api.ts';
+import { Nodes } from './nodes.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { Publishing } from './publishing.ts';
 import { Relay } from './relay.ts';
@@ -69,6 +70,7 @@ export function watchesOf(construct: IConstruct): Watch[] {
   if (construct instanceof HttpStage) return [watchHttpStage(construct)];
   if (construct instanceof WebSocketStage) return [watchSocketStage(construct)];
   if (construct instanceof Table) return watchTable(construct);
+  if (construct instanceof Nodes) return NODES_WATCHES;
   if (construct instanceof Publishing) return PUBLISHING_WATCHES;
   if (construct instanceof Relay) return RELAY_WATCHES;
   if (construct instanceof WorkQueue) return [watchWork(construct)];
@@ -149,6 +151,54 @@ const PUBLISHING_WATCHES: Watch[] = [
     kind: 'WrongToken',
     metric: writtenRefusals('intent.wrong_token'),
     meaning: 'Somebody tried to unwrap a publish credential without its token.',
+  },
+];
+
+const NODES_WATCHES: Watch[] = [
+  {
+    kind: 'KeyCloned',
+    metric: writtenRefusals('node.key_cloned'),
+    meaning: 'Two agents speak with the key of one node: a host was copied, or its key was stolen.',
+  },
+  {
+    kind: 'KeyTaken',
+    metric: writtenRefusals('node.key_taken'),
+    meaning: 'A host tried to join with the key of another node: it was copied, or the key was stolen.',
+  },
+  {
+    kind: 'JoinedTwice',
+    metric: writtenRefusals('join_token.used'),
+    meaning: 'A join token was shown again, with another key: somebody else may have joined with it first.',
+  },
+  {
+    kind: 'JoinedLate',
+    metric: writtenRefusals('join_token.expired'),
+    meaning: 'A join token was shown after it had expired.',
+  },
+  {
+    kind: 'ForeignNode',
+    metric: writtenRefusals('node.unknown'),
+    meaning: 'A node asked for what belongs to another: its key was stolen, or somebody else runs on it.',
+  },
+  {
+    kind: 'ForeignTask',
+    metric: writtenRefusals('task.unknown'),
+    meaning: 'A node answered a task of another node: its key was stolen, or somebody else runs on it.',
+  },
+  {
+    kind: 'PullRefused',
+    metric: writtenRefusals('pull.not_assigned'),
+    meaning: 'A node asked to pull from repositories that nothing assigned to it comes from.',
+  },
+  {
+    kind: 'SecretFetchedTwice',
+    metric: writtenRefusals('secret.fetched'),
+    meaning: 'A secret was asked for a second time: somebody else may have fetched it first.',
+  },
+  {
+    kind: 'ForeignSecret',
+    metric: writtenRefusals('secret.unknown'),
+    meaning: 'A node asked for a secret of another node, whose handle it should not know.',
   },
 ];
 

@@ -35,5 +35,5 @@ export const deleteVolume = command(
 /** What is launched at the same moment the host finds: it removes nothing that is in use. */
 async function requireUnused({ id, node_id }: Volume): Promise<void> {
   const workloads = await readWorkloads(node_id);
-  if (workloads.some(({ volume_ids }) => volume_ids.includes(id))) throw refuse('volume.in_use');
+  if (workloads.some(({ volume_ids }) => volume_ids?.includes(id))) throw refuse('volume.in_use');
 }

@@ -26,6 +26,25 @@ export interface Wanted extends Shape {
   node_id?: NodeId;
 }
 
+/** What the request and what is held give as reasons, besides what is wrong with the node itself. */
+export const PLACEMENT_REASONS = [
+  'node.no_inventory',
+  'volume.elsewhere',
+  'accelerator.other',
+  'gpu.other_model',
+  'gpu.other_count',
+  'node.too_small',
+  'node.not_empty',
+  'node.foreign_volumes',
+  'node.taken_whole',
+  'gpu.exhausted',
+  'vcpu.exhausted',
+  'memory.exhausted',
+  'disk.exhausted',
+  'node.full',
+] as const;
+type PlacementReason = (typeof PLACEMENT_REASONS)[number];
+
 /** Why not this node. The code is for counting and comparing, the detail for whoever runs the node. */
 export interface Reason {
   code: string;
@@ -179,8 +198,8 @@ function compareAll(one: readonly number[], other: readonly number[]): number {
   return (one[index] ?? 0) - (other[index] ?? 0);
 }
 
-const reason = (code: string, detail: string): Reason => ({ code, detail });
+const reason = (code: PlacementReason, detail: string): Reason => ({ code, detail });
 const tooSmall = (what: string, has: number, wanted: number): Reason =>
   reason('node.too_small', `The host has ${has} ${what}; ${wanted} are asked for.`);
-const lacks = (code: string, what: string, free: number, wanted: number): Reason =>
+const lacks = (code: PlacementReason, what: string, free: number, wanted: number): Reason =>
   reason(code, `The host has ${free} ${what} free; ${wanted} are asked for.`);

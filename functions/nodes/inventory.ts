@@ -11,7 +11,11 @@ export type Accelerator = (typeof ACCELERATORS)[number];
 
 export const Gpu = v.strictObject({
   /** `GPU-…`, or `MIG-…` for a part of one. */
-  uuid: v.pipe(v.string(), v.regex(/^(?:GPU|MIG)-[\w/-]{8,128}$/)),
+  uuid: v.pipe(
+    v.string(),
+    v.regex(/^(?:GPU|MIG)-[\w/-]{8,128}$/),
+    v.examples(['GPU-8f5a1c9e-2b7d-4f36-9a41-6c0d3e5b7a92']),
+  ),
   vendor: v.picklist(['nvidia', 'amd']),
   model: text(100),
   memory_mib: whole(1, 16 * 1024 * 1024),

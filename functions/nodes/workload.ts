@@ -39,7 +39,7 @@ export const Workload = v.object({
   /** Those of the last launch; until that has succeeded, those of the one before as well. */
   images: v.array(AssignedImage),
   /** Persistent volumes that a launch of it has mounted: while it is there, they stay. */
-  volume_ids: v.optional(v.array(textOf<VolumeId>()), []),
+  volume_ids: v.optional(v.array(textOf<VolumeId>())),
   desired: v.picklist(['present', 'absent']),
   /** The highest that was given out. */
   fence: v.number(),
@@ -99,7 +99,7 @@ export function planLaunch(
       ...(app_instance_id !== undefined && { app_instance_id }),
       engine,
       images: distinct(images),
-      volume_ids: persistentOf(payload),
+      ...mounting(payload),
       desired: 'present',
       fence: 1,
       first_fence: 1,
@@ -111,8 +111,13 @@ export function planLaunch(
   const isSame = before.allocation_id === allocation_id && before.project_id === project_id;
   if (!isSame || before.engine !== engine) throw refuse('workload.exists');
   const assigned = distinct([...images, ...before.images]).slice(0, IMAGES_MAX);
-  const volume_ids = [...new Set([...before.volume_ids, ...persistentOf(payload)])];
-  return { ...before, images: assigned, volume_ids, fence: before.fence + 1, updated_at: at };
+  return {
+    ...before,
+    ...mounting(payload, before.volume_ids),
+    images: assigned,
+    fence: before.fence + 1,
+    updated_at: at,
+  };
 }
 
 /** Another task about it; after a removal it is to be gone. */
@@ -153,8 +158,11 @@ function requireKnown(payload: Launch['payload'], images: AssignedImage[]): void
 export const nameImage = ({ repository, digest }: { repository: string; digest: string }): string =>
   `${repository}@${digest}`;
 
-const persistentOf = ({ volumes }: Launch['payload']): VolumeId[] =>
-  volumes.flatMap(({ id, kind }) => (kind === 'persistent' ? [id] : []));
+function mounting({ volumes }: Launch['payload'], before: VolumeId[] = []): Pick<Workload, 'volume_ids'> {
+  const persistent = volumes.flatMap(({ id, kind }) => (kind === 'persistent' ? [id] : []));
+  const volume_ids = [...new Set([...before, ...persistent])];
+  return volume_ids.length === 0 ? {} : { volume_ids };
+}
 
 export const containersOf = (payload: Payload<'oci.launch' | 'compose.up'>): Container[] =>
   'containers' in payload ? payload.containers : [payload.container];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Principal } from './actor.ts';
-import { PublicJwk } from './auth/token-shape.ts';
+import { PublicJwk } from './public-jwk.ts';
 import { type NodeId, type OrgId, type ProjectId, textOf } from './ids.ts';
 import type { OrgSlug, ProjectSlug } from './name.ts';
 import type { Grant } from './permissions.ts';

@@ -4,17 +4,17 @@ import { HOLDS_MAX } from '../../functions/nodes/capacity.ts';
 import type { Place } from '../../functions/nodes/hold-capacity.ts';
 import { judgePlace, placeAllocation, type Wanted } from '../../functions/allocations/placement.ts';
 import { countReasons } from '../../functions/allocations/placement-explanation.ts';
-import { CPU, GPU, gpu, gpus, placeOf, planHold, planNode, wantedOf, WHOLE } from './planned.ts';
+import { CPU, GPU, gpu, gpus, placeOf, planHold, plannedNode, wantedOf, WHOLE } from './planned.ts';
 
 const codes = (wanted: Wanted, place: Place) => judgePlace(wanted, place).reasons.map(({ code }) => code);
-const eight = () => planNode({ gpus: gpus(8) });
+const eight = () => plannedNode({ gpus: gpus(8) });
 const taken = (count: number) => planHold({ gpu_uuids: gpus(count).map(({ uuid }) => uuid) });
 const volume = (project_id: string) => ({ volume_id: 'v', project_id, disk_gib: 10 });
 
 describe('why not this node', () => {
   const OWN = '01900000-0000-7000-8000-000000000001';
   const refusals: [string, Wanted, Place, string[]][] = [
-    ['it has no GPU', wantedOf(GPU), placeOf(planNode()), ['accelerator.other']],
+    ['it has no GPU', wantedOf(GPU), placeOf(plannedNode()), ['accelerator.other']],
     ['its GPUs are for those who need them', wantedOf(CPU), placeOf(eight()), ['accelerator.other']],
     [
       'its GPUs are of another maker',
@@ -43,7 +43,7 @@ describe('why not this node', () => {
     [
       'a whole node with other GPUs too is another SKU',
       wantedOf({ ...WHOLE, gpu_count: 4, gpu_model: 'NVIDIA H100' }),
-      placeOf(planNode({ gpus: [...gpus(4), gpu('9', { model: 'NVIDIA L4' })] })),
+      placeOf(plannedNode({ gpus: [...gpus(4), gpu('9', { model: 'NVIDIA L4' })] })),
       ['gpu.other_count'],
     ],
     ['something is on it', wantedOf(WHOLE), placeOf(eight(), [taken(1)]), ['node.not_empty']],
@@ -63,29 +63,34 @@ describe('why not this node', () => {
     [
       'too little of anything is free',
       wantedOf(CPU),
-      placeOf(planNode(), [planHold({ vcpu: 61, memory_mib: 250_000, disk_gib: 960 })]),
+      placeOf(plannedNode(), [planHold({ vcpu: 61, memory_mib: 250_000, disk_gib: 960 })]),
       ['vcpu.exhausted', 'memory.exhausted', 'disk.exhausted'],
     ],
     [
       'volumes keep its disk',
       wantedOf(CPU),
-      placeOf(planNode(), [], [{ ...volume('another'), disk_gib: 960 }]),
+      placeOf(plannedNode(), [], [{ ...volume('another'), disk_gib: 960 }]),
       ['disk.exhausted'],
     ],
     [
       'it has as many allocations as a row has room for',
       wantedOf({ ...CPU, vcpu: 1 }),
       placeOf(
-        planNode({ vcpu: 4_000 }),
+        plannedNode({ vcpu: 4_000 }),
         Array<ReturnType<typeof planHold>>(HOLDS_MAX).fill(planHold({ disk_gib: 0, memory_mib: 1 })),
       ),
       ['node.full'],
     ],
-    ['the volume is elsewhere', wantedOf(CPU, { node_id: OWN }), placeOf(planNode()), ['volume.elsewhere']],
+    [
+      'the volume is elsewhere',
+      wantedOf(CPU, { node_id: OWN }),
+      placeOf(plannedNode()),
+      ['volume.elsewhere'],
+    ],
     [
       'it told nothing of itself',
       wantedOf(CPU),
-      placeOf({ ...planNode(), inventory: undefined }),
+      placeOf({ ...plannedNode(), inventory: undefined }),
       ['node.no_inventory'],
     ],
   ];
@@ -96,11 +101,11 @@ describe('why not this node', () => {
   });
 
   test.each(['pending', 'suspect', 'lost', 'removed'] as const)('it is %s', (status) => {
-    expect(codes(wantedOf(CPU), placeOf(planNode({}, { status })))).not.toEqual([]);
+    expect(codes(wantedOf(CPU), placeOf(plannedNode({}, { status })))).not.toEqual([]);
   });
 
   test.each(['cordoned', 'draining', 'drained'] as const)('it is %s', (placement) => {
-    expect(codes(wantedOf(CPU), placeOf(planNode({}, { placement })))).not.toEqual([]);
+    expect(codes(wantedOf(CPU), placeOf(plannedNode({}, { placement })))).not.toEqual([]);
   });
 
   test('every detail says what is asked for, and what there is', () => {
@@ -120,12 +125,16 @@ describe('an allocation goes', () => {
   });
 
   test('where the fewest processors are left, where GPUs decide nothing', () => {
-    const places = [placeOf(planNode()), placeOf(planNode(), [planHold()]), placeOf(planNode({ vcpu: 80 }))];
+    const places = [
+      placeOf(plannedNode()),
+      placeOf(plannedNode(), [planHold()]),
+      placeOf(plannedNode({ vcpu: 80 })),
+    ];
     expect(chosen(wantedOf(CPU), places)).toBe(places[1]?.node.id);
   });
 
   test('to the first by id, where nothing else decides, in whatever order they are read', () => {
-    const places = Array.from({ length: 6 }, () => placeOf(planNode()));
+    const places = Array.from({ length: 6 }, () => placeOf(plannedNode()));
     const first = places.map(({ node }) => node.id).sort()[0];
     fc.assert(
       fc.property(fc.shuffledSubarray(places, { minLength: 6 }), (shuffled) => {
@@ -135,7 +144,7 @@ describe('an allocation goes', () => {
   });
 
   test('with a whole node to the smallest that will do, and takes all of it', () => {
-    const small = placeOf(planNode({ gpus: gpus(8), vcpu: 32 }));
+    const small = placeOf(plannedNode({ gpus: gpus(8), vcpu: 32 }));
     const { chosen: found } = placeAllocation(wantedOf(WHOLE), [placeOf(eight()), small]);
     expect(found?.place).toBe(small);
     expect(found?.hold).toMatchObject({ kind: 'baremetal', vcpu: 32, memory_mib: 262_144, disk_gib: 1_000 });
@@ -149,13 +158,13 @@ describe('an allocation goes', () => {
   });
 
   test('only to the host of the volume it is asked for with', () => {
-    const places = Array.from({ length: 4 }, () => placeOf(planNode()));
+    const places = Array.from({ length: 4 }, () => placeOf(plannedNode()));
     const node_id = places[2]?.node.id;
     expect(chosen(wantedOf(CPU, { node_id }), places)).toBe(node_id);
   });
 
   test('without GPUs to a host without GPUs', () => {
-    const { chosen: found } = placeAllocation(wantedOf(CPU), [placeOf(eight()), placeOf(planNode())]);
+    const { chosen: found } = placeAllocation(wantedOf(CPU), [placeOf(eight()), placeOf(plannedNode())]);
     expect(found?.hold.gpu_uuids).toEqual([]);
   });
 });

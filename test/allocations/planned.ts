@@ -45,7 +45,7 @@ export const planInventory = (more: Partial<Inventory> = {}): Inventory => ({
   ...more,
 });
 
-export const planNode = (inventory: Partial<Inventory> = {}, more: Partial<Node> = {}): Node => ({
+export const plannedNode = (inventory: Partial<Inventory> = {}, more: Partial<Node> = {}): Node => ({
   id: newId(),
   name: 'host',
   labels: {},

@@ -18,7 +18,14 @@ const inFull = routesInFull().filter(({ route }) => isAsked(route));
 const specs = new Map(inFull.map(({ route, endpoint }) => [route, endpoint.spec]));
 
 /** They let somebody in who may read there already: nothing has happened that others would follow. */
-const WITHOUT_EVENTS = new Set(['mintToken', 'mintNodeToken', 'createEventTicket']);
+const WITHOUT_EVENTS = new Set([
+  'mintToken',
+  'mintNodeToken',
+  'createEventTicket',
+  'issueQueueCredentials',
+  'issuePullCredentials',
+  'fetchSecret',
+]);
 
 const SECRETS = [
   'private_key_pem',
@@ -28,6 +35,11 @@ const SECRETS = [
   'assertion',
   'join_token',
   'proof',
+  'secret_access_key',
+  'session_token',
+  'password',
+  'handle',
+  'value',
 ];
 
 let world: World;

@@ -2,10 +2,12 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as v from 'valibot';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createContext } from '../../functions/platform/context.ts';
+import { nodePrincipalKey } from '../../functions/platform/data/keys.ts';
 import * as metrics from '../../functions/platform/metrics.ts';
 import { routes, type RouteKey, tables } from '../../functions/routes.ts';
 import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { forgetWorld } from '../forget-world.ts';
+import type { HostKeys } from '../nodes/enrolments.ts';
 import { ofType, synthesizedApp } from '../lib/synthesized.ts';
 
 // What the alarms on our own metrics watch is what the functions really write, name by name and dimension by dimension.
@@ -58,6 +60,9 @@ async function breakRequests(): Promise<void> {
   forgetWorld();
   const { openWorld } = await import('./world.ts');
   const { openScene } = await import('./scene.ts');
+  const { anyAddress } = await import('./world.ts');
+  const { heartbeatOf } = await import('../nodes/recipes.ts');
+  const { enrolmentOf, newHost } = await import('../nodes/enrolments.ts');
   const { announce } = await import('../publishing/recipes-publish.ts');
   const { handler: openConnection } = await import('../../functions/events/open-connection.ts');
   const { handler: catalog } = await import('../../functions/catalog/api.ts');
@@ -78,6 +83,30 @@ async function breakRequests(): Promise<void> {
     await unwrap('x'.repeat(43));
     await unwrap(token);
     await unwrap(token);
+
+    // Hosts that are not who they say, or come with what is another's.
+    const [node, other] = [await scene.node(), await scene.node()];
+    const nodeToken = await scene.nodeToken(node);
+    const beat = (node_id: string, body: object) =>
+      world.call('POST /api/v1/nodes/{node_id}/heartbeat', {
+        params: { node_id },
+        body,
+        token: nodeToken,
+      });
+    await beat(other.id, {});
+    await beat(node.id, heartbeatOf('0199aaaa-0000-7000-8000-000000000002', new Date(2_000)));
+    await beat(node.id, heartbeatOf('0199aaaa-0000-7000-8000-000000000001', new Date(1_000)));
+    const join = async (joining: typeof node, host: HostKeys) =>
+      world.call('POST /api/v1/nodes/{node_id}/enrolment', {
+        params: { node_id: joining.id },
+        body: await enrolmentOf(joining.id, joining.join_token, host),
+        sourceIp: anyAddress(),
+      });
+    await join(node, newHost());
+    const pending = await scene.node({ isPending: true });
+    await join(pending, node);
+    await world.set(nodePrincipalKey(pending.id), 'join_expires_at', '2026-01-01T00:00:00.000Z');
+    await join(pending, newHost());
 
     // The work is not done when the time is over.
     const late = {

@@ -8,7 +8,7 @@ import type { Call } from './world.ts';
 /** A POST that only tells what would happen is a read. */
 export type ReadRoute = Extract<RouteKey, `GET ${string}` | `POST ${string}/${'validate' | 'dry-run'}`>;
 /** What a host observes, over and over. */
-export type ReportRoute = Extract<RouteKey, `POST ${string}/heartbeat`>;
+export type ReportRoute = Extract<RouteKey, `POST ${string}/${'heartbeat' | 'progress'}`>;
 type CommandRoute = Exclude<RouteKey, ReadRoute | ReportRoute>;
 
 // oxlint-disable-next-line typescript/no-explicit-any

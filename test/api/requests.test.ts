@@ -33,6 +33,10 @@ const READS_MORE: Record<string, number> = {
   // Which bytes the artifact is, who has them, and how their versions stand.
   'GET /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/usage': 3,
   'POST /api/v1/projects/{project_id}/app-artifacts/{artifact_id}/revoke/dry-run': 3,
+  // Which tasks, and the tasks with their answers.
+  'GET /api/v1/admin/nodes/{node_id}/tasks': 2,
+  // What trust is judged by, what is assigned to the node, and what of it was revoked.
+  'GET /api/v1/nodes/{node_id}/trust': 3,
 };
 
 /** What a command needs to know before it can decide; more than one request would have to be explained here. */
@@ -137,6 +141,15 @@ const READS_OF_RULES: Record<string, number> = {
   // The node, who it is, and whose the key is that is brought.
   'POST /api/v1/nodes/{node_id}/enrolment': 1,
   'PUT /api/v1/nodes/{node_id}/inventory': 1,
+  // Whose the repository is, which artifacts have the bytes, whether one of them is verified; then the node and the workload.
+  'POST /api/v1/admin/nodes/{node_id}/tasks': 4,
+  'POST /api/v1/nodes/{node_id}/queue-credentials': 0,
+  // What is assigned to the node.
+  'POST /api/v1/nodes/{node_id}/pull-credentials': 1,
+  'POST /api/v1/nodes/{node_id}/secrets': 1,
+  'POST /api/v1/nodes/{node_id}/workloads/{workload_id}/status': 1,
+  // The task with the answer it may have; then the workload, which the task names.
+  'POST /api/v1/nodes/{node_id}/tasks/{task_id}/outcome': 2,
 };
 
 /** Where the caller is nobody yet, or somebody the gateway knows. */

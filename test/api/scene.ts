@@ -21,9 +21,6 @@ import { platformKeys } from '../../functions/identity/signing-keys.ts';
 import { findSigningState, publishKeys } from '../../functions/identity/signing-store.ts';
 import { planToken } from '../../functions/identity/token.ts';
 import { newcomer } from '../../functions/identity/user.ts';
-import { NODES_PARTITION, nodeKey } from '../../functions/nodes/keys.ts';
-import type { Inventory } from '../../functions/nodes/inventory.ts';
-import type { Node } from '../../functions/nodes/node.ts';
 import { makeOneTimeToken } from '../../functions/platform/auth/one-time-token.ts';
 import { signJws } from '../../functions/platform/auth/sign-jws.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
@@ -33,6 +30,7 @@ import { newId } from '../../functions/platform/ids.ts';
 import type { Role } from '../../functions/platform/permissions.ts';
 import { joined, planJoinToken, planPrincipal } from '../../functions/nodes/enrolment.ts';
 import type { Inventory } from '../../functions/nodes/inventory.ts';
+import { NODES_PARTITION, nodeKey } from '../../functions/nodes/keys.ts';
 import { beginHeartbeats, insertNode, moveKey } from '../../functions/nodes/node-store.ts';
 import { enrolled, type Node, planNode } from '../../functions/nodes/node.ts';
 import { insertSelftest } from '../../functions/selftest/selftest-store.ts';
@@ -44,7 +42,7 @@ import { calculateJwkThumbprint } from 'jose';
 import { ADMIN, type World } from './world.ts';
 import { planArtifact } from '../artifacts/planned-artifact.ts';
 import { policyOfTests, signFile } from '../artifacts/signed-file.ts';
-import { planNode } from '../allocations/planned.ts';
+import { plannedNode } from '../allocations/planned.ts';
 import { planApp } from '../catalog/entitled.ts';
 import { sampleInventory } from '../nodes/inventories.ts';
 import { commitAgain } from '../commit-again.ts';
@@ -220,9 +218,9 @@ export function openScene(world: World) {
         object: { key, version_id },
       };
     },
-    /** A host that has enrolled, as the index shows it at once; there is no agent behind it. */
+    /** A node as placement sees it, which the index shows at once; nobody can speak for it. */
     async host(inventory: Partial<Inventory> = {}, more: Partial<Node> = {}): Promise<Node> {
-      const node = planNode(inventory, more);
+      const node = plannedNode(inventory, more);
       await world.put({ ...nodeKey(node.id), ...node, gsi1pk: NODES_PARTITION, gsi1sk: node.id });
       return node;
     },

@@ -36,6 +36,15 @@ import { allow, openAwsServices } from '../local/services/aws-services-world.ts'
 const BUCKET = 'artifacts';
 /** As lib/artifacts.ts grants it to the role that publishes. */
 const PUBLISHING = [...PREFIXES.publishing.actions, 'ecr:GetAuthorizationToken'];
+/** As lib/nodes.ts grants it to the role of hosts. */
+const HOSTING = [
+  allow(
+    ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
+    'arn:aws:sqs:us-east-1:000000000000:gpuaas-node-*',
+  ),
+  allow([...PREFIXES.nodePulls.actions], 'arn:aws:ecr:us-east-1:000000000000:repository/gpuaas/apps/*'),
+  allow('ecr:GetAuthorizationToken', '*'),
+];
 const AUDIENCE = 'urn:gpuaas:api';
 export const ADMIN = 'admin-subject';
 const HOST_KEY = '33333333-3333-4333-8333-333333333333';
@@ -97,6 +106,7 @@ export async function openWorld({
     HEARTBEAT_SECONDS: '60',
     HOST_KEY_ID: HOST_KEY,
     INVITATIONS_WITHOUT_EMAIL: 'refused',
+    NODE_AGENT_ROLE_ARN: services.putRole('node-agent', HOSTING),
     NODE_LOST_SECONDS: '600',
     NODE_SUSPECT_SECONDS: '180',
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
@@ -106,6 +116,7 @@ export async function openWorld({
     REGISTRY_HOST: services.registry.host,
     REGISTRY_NAME: 'registry.gpuaas.example.com',
     PUBLISHER_ROLE_ARN: services.putRole('publisher', [allow(PUBLISHING, '*')]),
+    ROOT_WITHOUT_REMAP: 'refused',
     SIGNING_KEY_IDS: SIGNING_KEYS.join(','),
     SOCKET_URL: 'ws://127.0.0.1:1/live',
     TOKEN_ISSUER: 'https://api.example.test',

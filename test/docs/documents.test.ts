@@ -259,9 +259,10 @@ describe('an example call', () => {
       'curl() { printf "%s\\0" "$@"; printf "\\n\\0"; }',
       'uuidgen() { echo key-1; }',
       'API_BASE_URL=https://api.test TOKEN=t AWS_REGION=r AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=s',
-      'ORG_ID=o PROJECT_ID=p USER_ID=u INVITATION_ID=i SERVICE_ACCOUNT_ID=sa SELFTEST_ID=st',
+      'ORG_ID=o PROJECT_ID=p USER_ID=u INVITATION_ID=i SERVICE_ACCOUNT_ID=sa SELFTEST_ID=st NODE_ID=n',
       'APP_SLUG=s VERSION=1 OTHER_VERSION=2 SUBMISSION_ID=m',
-      'INTENT_ID=i ARTIFACT_ID=a POLICY_NAME=n FINGERPRINT=f',
+      'INTENT_ID=i ARTIFACT_ID=a POLICY_NAME=n FINGERPRINT=f TASK_ID=t WORKLOAD_ID=w',
+      'SKU=k ALLOCATION_ID=al VOLUME_ID=v',
     ];
     const output = execFileSync('bash', ['-c', [...prelude, ...scripts].join('\n')], { encoding: 'utf8' });
     return output

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ALLOCATION_STATUSES } from '../../functions/allocations/allocation.ts';
+import { PLACEMENT_REASONS } from '../../functions/allocations/placement.ts';
+import { VOLUME_STATUSES } from '../../functions/allocations/volume.ts';
 import { LIFECYCLE_STATES, TRUST_STATES } from '../../functions/artifacts/artifact.ts';
 import { ProjectAppView } from '../../functions/catalog/launchability.ts';
 import { STEPS } from '../../functions/promotion/promotion.ts';
 import { SUBMISSION_STATUSES } from '../../functions/manifests/submission.ts';
+import { NODE_PLACEMENTS, NODE_STATUSES } from '../../functions/nodes/node.ts';
 import { platformProblems } from '../../functions/platform/errors.ts';
 import { PROBLEMS } from '../../functions/problems.ts';
 import { ROOT } from '../../lib/bundle.ts';
@@ -52,6 +56,30 @@ describe('the runbook of artifacts', () => {
 
   test('knows every state', () => {
     expect(missing([...LIFECYCLE_STATES, ...TRUST_STATES])).toEqual([]);
+  });
+});
+
+describe('the runbook of nodes', () => {
+  const { missing } = read('nodes.md');
+
+  test('knows every way nodes say no', () => {
+    expect(missing(codesOf(/^(node|join_token)\./))).toEqual([]);
+  });
+
+  test('knows every status and placement', () => {
+    expect(missing([...NODE_STATUSES, ...NODE_PLACEMENTS])).toEqual([]);
+  });
+});
+
+describe('the runbook of allocations', () => {
+  const { missing } = read('allocations.md');
+
+  test('knows every way allocations say no', () => {
+    expect(missing(codesOf(/^(sku|allocation|volume)\./))).toEqual([]);
+  });
+
+  test('knows every status, and every reason why an allocation does not go to a host', () => {
+    expect(missing([...ALLOCATION_STATUSES, ...VOLUME_STATUSES, ...PLACEMENT_REASONS])).toEqual([]);
   });
 });
 

@@ -34,6 +34,18 @@ test.skipIf(ready.docker_host === null || ready.registry === null)(
   180_000,
 );
 
+test.skipIf(ready.docker_host === null)(
+  'docs/guides/hosts.md: a node is created, looked at, cordoned and uncordoned, and capacity is read',
+  async () => {
+    const marks = ['export ADMIN', 'rack-7', 'placement/explain', '/allocations"', '/cordon"'];
+    const printed = await runCommands(commandsOf('docs/guides/hosts.md', ...marks));
+    expect(printed).toContain('"join_command"');
+    expect(printed).toContain('"placement":"cordoned"');
+    expect(printed).toContain('"sku":"cpu-small"');
+  },
+  120_000,
+);
+
 test('docs/events.md: the feed is read', async () => {
   const token = await runCommands('npm run -s token -- owner@example.com');
   const env = { API_BASE_URL: ready.api_url, PROJECT_ID: ready.demo.project_id, TOKEN: token.trim() };

@@ -16,12 +16,14 @@ const ready = inject('platform');
 const { node_id, allocation_id, sku, org_id, project_id, app_slug } = ready.demo;
 const NODE = `/api/v1/admin/nodes/${node_id}`;
 const TASK_SECONDS_MAX = 60;
+/** Without a container engine no machine is a host. */
+const hosted = describe.skipIf(ready.docker_host === null);
 
 interface Node {
   status: string;
   placement: string;
   placement_faults: unknown[];
-  inventory: { cpu: { cores: number } };
+  inventory: { vcpu: number };
   last_heartbeat: { at: string; run_id?: string; agent_version?: string };
   capacity: { allocations: number };
 }
@@ -85,11 +87,11 @@ async function imageOfDemo(): Promise<Artifact> {
   return found;
 }
 
-describe('this machine', () => {
+hosted('this machine', () => {
   test('is a node that is heard of, and takes what is placed there', async () => {
     const node = await done<Node>('GET', NODE, { as: 'admin' });
     expect(node).toMatchObject({ status: 'ready', placement: 'open', placement_faults: [] });
-    expect(node.inventory.cpu.cores).toBeGreaterThan(0);
+    expect(node.inventory.vcpu).toBeGreaterThan(0);
     expect(node.last_heartbeat).toMatchObject({ agent_version: expect.stringMatching(/^\d/) as unknown });
     expect(node.last_heartbeat.run_id).toBeTypeOf('string');
   });
@@ -123,7 +125,7 @@ describe('this machine', () => {
   });
 });
 
-describe('a task', () => {
+hosted('a task', () => {
   test('goes to the queue of the node, to its agent, and back: a container that answers, then a receipt', async () => {
     const { repository, digest } = await imageOfDemo();
     const workload_id = randomUUID();
@@ -170,7 +172,7 @@ describe('a task', () => {
   });
 });
 
-describe('another host', () => {
+hosted('another host', () => {
   const state = mkdtempSync(join(tmpdir(), 'gpuaas-another-host-'));
   afterAll(() => rmSync(state, { recursive: true, force: true }));
 

@@ -112,8 +112,20 @@ describe('is watched:', () => {
     ]);
   });
 
-  test('whoever tries to unwrap a credential that is not theirs', () => {
-    expect(subjectsOf('written_refusals')).toEqual(['intent.unwrapped', 'intent.wrong_token']);
+  test('whoever comes with what is not theirs: a credential, a token, a key, what is another node’s', () => {
+    expect(subjectsOf('written_refusals')).toEqual([
+      'intent.unwrapped',
+      'intent.wrong_token',
+      'join_token.expired',
+      'join_token.used',
+      'node.key_cloned',
+      'node.key_taken',
+      'node.unknown',
+      'pull.not_assigned',
+      'secret.fetched',
+      'secret.unknown',
+      'task.unknown',
+    ]);
   });
 });
 

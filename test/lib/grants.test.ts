@@ -98,8 +98,15 @@ describe('grants', () => {
     expect(new Set(about.map(({ policy }) => policy))).toEqual(
       new Set([expect.stringMatching(/^IdentityApiRole/)]),
     );
-    const signers = grants.filter(({ action }) => action === 'kms:Sign').map(({ policy }) => policy);
-    expect(new Set(signers)).toEqual(new Set(about.map(({ policy }) => policy)));
+  });
+
+  test('let only what tells hosts what to believe sign with the key for that', () => {
+    const signers = grants.filter(({ action }) => action === 'kms:Sign');
+    const others = signers.filter(({ resource }) => !resource.includes('TokenSigningKey'));
+    expect(others.filter(({ resource }) => !resource.includes('HostKey'))).toEqual([]);
+    expect(new Set(others.map(({ policy }) => policy))).toEqual(
+      new Set([expect.stringMatching(/^NodesApiRole/)]),
+    );
   });
 });
 

@@ -117,7 +117,7 @@ describe.each(all.map((route) => [route.route, route] as const))('%s', (_, route
     const key = parametersOf(operation).find(({ name }) => name === 'X-Idempotency-Key');
     const { idempotency } = route.endpoint.spec;
     const expected =
-      route.endpoint.kind === 'query' || idempotency === 'none' ? undefined : idempotency === 'required';
+      route.endpoint.kind !== 'command' || idempotency === 'none' ? undefined : idempotency === 'required';
     expect(key?.required).toBe(expected);
   });
 

@@ -27,6 +27,8 @@ const OF_ARTIFACTS = [
   'artifacts-sweep-promotions',
   'artifacts-react-to-events',
 ];
+/** What goes on with releases and volumes. */
+const OF_ALLOCATIONS = ['allocations-react-to-events', 'allocations-sweep-allocations'];
 const MAINTAIN = 'retention-maintain-artifacts';
 const SWEEP = 'retention-sweep-repositories';
 /** What changes something by itself, asked by nobody. */
@@ -34,14 +36,19 @@ const BY_THEMSELVES = [
   ...OF_VERSIONS,
   ...OF_ARTIFACTS,
   'artifacts-stop-instances',
+  'nodes-sweep-nodes',
+  'nodes-sweep-tasks',
   'publishing-expire-intents',
   MAINTAIN,
   SWEEP,
+  ...OF_ALLOCATIONS,
   'selftest-answer-selftest',
   'selftest-end-selftest',
   'selftest-react-to-events',
   'selftest-sweep-selftests',
 ];
+/** What puts tasks into the queues of nodes. */
+const TASK_SENDERS = ['nodes-react-to-events', 'nodes-sweep-tasks'];
 const CLEANERS = ['retention-api', SWEEP];
 /** What moves or forgets artifacts, and what of it decides whether they are trusted. */
 const MOVERS = ['artifacts-api', ...OF_ARTIFACTS, MAINTAIN];
@@ -108,6 +115,32 @@ const CROSSINGS: Crossing[] = [
   ['publishing-api', 'REPOSITORIES', 'UpdateItem', 'opens the repository'],
   ['artifacts-api', 'REPOSITORIES', 'ConditionCheckItem', 'registers nothing that is being removed'],
   ['artifacts-api', 'PROJECT#*', 'ConditionCheckItem', 'registers nothing in an archived project'],
+
+  // Who holds what of which host. Capacity is taken and given back, and hosts are asked for what that needs, in one
+  // transaction with the allocation or the volume.
+  [
+    ['allocations-api', 'allocations-sweep-allocations'],
+    'NODES',
+    'gsi1.Query',
+    'knows which hosts there are',
+  ],
+  [
+    ['allocations-api', ...OF_ALLOCATIONS],
+    'NODE#*',
+    'BatchGetItem Query PutItem UpdateItem ConditionCheckItem',
+    'holds and frees capacity, while the host is as it was judged; numbers what it asks of it',
+  ],
+  [['allocations-api', ...OF_ALLOCATIONS], 'TASK#*', 'PutItem', 'asks a host'],
+  [OF_ALLOCATIONS, 'TASK#*', 'BatchGetItem', 'reads how it answered'],
+  ['allocations-api', 'PROJECT#*', 'ConditionCheckItem', 'allocates nothing in an archived project'],
+
+  // Who a node is is known where it joins. Whatever is written there gives the role of a node, in that node's place.
+  ['nodes-api', 'NODE_PRINCIPAL#*', 'BatchGetItem PutItem DeleteItem', 'lets hosts join, and ends it'],
+
+  // A host is asked to run only what is verified, and told what was revoked.
+  ['nodes-api', 'REPOSITORIES ARTIFACT#* CONTENT#*', 'BatchGetItem', 'launches what is verified'],
+  ['nodes-api', 'TRUST', 'Query', 'signs what hosts judge images by'],
+  [TASK_SENDERS, 'TRUST', 'GetItem', 'names the revision a host must know'],
 
   // Retention has no rows of its own: it looks after those of artifacts.
   [MAINTAIN, 'ARTIFACT#*', 'GetItem BatchGetItem PutItem UpdateItem DeleteItem', 'verifies, forgets drafts'],
@@ -203,11 +236,13 @@ describe('a function reaches its own partitions and, of others, what is listed',
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']);
 
-test('nobody but identity may write what authorization reads', () => {
-  const writers = [...reached].filter(([, of]) =>
-    AUTHORIZATION_PARTITIONS.some((partition) => of[partition]?.some((action) => WRITES.has(action))),
+test('nobody but identity may write what authorization reads, but for who a node is, which nodes say', () => {
+  const written = [...reached].flatMap(([name, of]) =>
+    AUTHORIZATION_PARTITIONS.filter((partition) => of[partition]?.some((action) => WRITES.has(action))).map(
+      (partition) => [name, partition],
+    ),
   );
-  expect(writers).toEqual([]);
+  expect(written).toEqual([['nodes-api', 'NODE_PRINCIPAL#*']]);
   expect(functions.filter((name) => domainOf(name) === 'identity')).toEqual(['identity-api']);
 });
 

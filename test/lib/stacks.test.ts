@@ -77,7 +77,14 @@ describe('the stacks', () => {
   });
 
   test('can each be deployed alone: they refer only to stacks that are deployed before them', () => {
-    const order = ['GpuaasData', 'GpuaasCore', 'GpuaasCatalog', 'GpuaasArtifacts', 'GpuaasHosts', 'GpuaasSelftest'];
+    const order = [
+      'GpuaasData',
+      'GpuaasCore',
+      'GpuaasCatalog',
+      'GpuaasArtifacts',
+      'GpuaasHosts',
+      'GpuaasSelftest',
+    ];
     for (const [name, template] of Object.entries(templates)) {
       const referred = JSON.stringify(template).matchAll(/"Fn::GetStackOutput":{"StackName":"(\w+)"/g);
       const before = name === 'GpuaasAlarms' ? order : order.slice(0, Math.min(2, order.indexOf(name)));

@@ -156,14 +156,14 @@ export const identity: Mutant[] = [
   },
   {
     what: 'an assertion can be used again and again',
-    file: 'functions/identity/mint-token.ts',
+    file: 'functions/identity/prove-claimant.ts',
     from: 'writes: [spent]',
     to: 'writes: []',
     noticedBy: ['test/identity/token.test.ts'],
   },
   {
     what: 'a used assertion is forgotten while it can still be presented',
-    file: 'functions/identity/mint-token.ts',
+    file: 'functions/identity/prove-claimant.ts',
     from: 'expiresAtSeconds + 2 * CLOCK_SKEW_SECONDS',
     to: 'expiresAtSeconds - CLOCK_SKEW_SECONDS',
     noticedBy: ['test/identity/token.test.ts'],
@@ -171,7 +171,7 @@ export const identity: Mutant[] = [
   {
     what: 'any private key gets a token of any account whose key id is known',
     file: 'functions/identity/mint-token.ts',
-    from: '!key || !isSameKey(shown, key.public_key_jwk)',
+    from: '!key || !isSameKey(shown, key)',
     to: '!key',
     noticedBy: ['test/identity/token.test.ts'],
   },
@@ -206,7 +206,7 @@ export const identity: Mutant[] = [
   },
   {
     what: 'no token of a service account is accepted, because nobody was told the keys that verify it',
-    file: 'functions/identity/mint-token.ts',
+    file: 'functions/identity/issue-token.ts',
     from: 'writes: [...writes, ...publishKeys(keys, state)],',
     to: 'writes,',
     noticedBy: ['test/identity/signing.test.ts'],

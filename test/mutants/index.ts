@@ -1,4 +1,5 @@
 import { agent } from './agent.ts';
+import { allocations } from './allocations.ts';
 import { artifacts } from './artifacts.ts';
 import { catalog } from './catalog.ts';
 import { events } from './events.ts';
@@ -7,6 +8,7 @@ import { lib } from './lib.ts';
 import { local } from './local.ts';
 import { manifests } from './manifests.ts';
 import type { Mutant } from './mutant.ts';
+import { nodes } from './nodes.ts';
 import { platform } from './platform.ts';
 import { promotion } from './promotion.ts';
 import { publishing } from './publishing.ts';
@@ -30,6 +32,8 @@ export const MUTANTS: Record<string, Mutant[]> = {
   trust,
   artifacts,
   retention,
+  nodes,
+  allocations,
   selftest,
   unrouted,
   sdk,

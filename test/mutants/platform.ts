@@ -129,8 +129,8 @@ export const platform: Mutant[] = [
     what: 'callers with a token meet no limit at all',
     file: 'functions/platform/http/api.ts',
     from: `  Object.assign(headers, limitCaller(known));
-`,
-    to: '',
+  return known;`,
+    to: '  return known;',
     noticedBy: ['test/platform/authority.test.ts'],
   },
   {
@@ -604,5 +604,26 @@ export const platform: Mutant[] = [
     from: 'secret && shown && viewer && isSame(shown, secret) ? viewer : seen',
     to: 'viewer ?? seen',
     noticedBy: ['test/platform/source-ip.test.ts'],
+  },
+  {
+    what: 'tokens of a host that was replaced go on',
+    file: 'functions/platform/auth/node-principal.ts',
+    from: ' || thumbprint !== heldKey',
+    to: '',
+    noticedBy: ['test/nodes/enrolment.test.ts'],
+  },
+  {
+    what: 'a node reaches the place of another',
+    file: 'functions/platform/permissions.ts',
+    from: 'if (grant.node_id !== place.node_id) return false;',
+    to: 'if (grant.node_id !== undefined && place.node_id === undefined) return false;',
+    noticedBy: ['test/nodes/foreign-request.test.ts', 'test/platform/permissions.test.ts'],
+  },
+  {
+    what: 'nobody hears that a node asked for what is another’s',
+    file: 'functions/platform/http/api.ts',
+    from: 'await recordForeignRequest(known, event.routeKey, error);',
+    to: '',
+    noticedBy: ['test/nodes/foreign-request.test.ts'],
   },
 ];

@@ -13,7 +13,7 @@ import {
   schedulableGpus,
 } from '../../functions/nodes/capacity.ts';
 import { placeAllocation } from '../../functions/allocations/placement.ts';
-import { gpu, gpus, mig, planHold, planInventory, planNode, wantedOf } from '../allocations/planned.ts';
+import { gpu, gpus, mig, planHold, planInventory, plannedNode, wantedOf } from '../allocations/planned.ts';
 
 const empty = () => emptyCapacity('a-node');
 const uuids = (of: { uuid: string }[]) => of.map(({ uuid }) => uuid);
@@ -148,7 +148,7 @@ const step = fc.oneof(
 );
 
 test('nothing is ever given away twice, in whatever order it is taken and given back', () => {
-  const node = planNode({
+  const node = plannedNode({
     vcpu: 40,
     memory_mib: 1_000,
     disk_gib: 500,

@@ -4,6 +4,7 @@ import type { Scene } from '../api/scene.ts';
 import { anyAddress, type Call, signAssertion } from '../api/world.ts';
 import { enrolmentOf, newHost } from './enrolments.ts';
 import { sampleInventory } from './inventories.ts';
+import { taskCommands, taskReads, taskReports } from './task-recipes.ts';
 
 const ADMIN_NODE = '/api/v1/admin/nodes/{node_id}';
 const NODE = '/api/v1/nodes/{node_id}';
@@ -100,6 +101,7 @@ export const nodesCommands: Command[] = [
     route: `PUT ${NODE}/inventory`,
     prepare: byNode(() => ({ inventory: sampleInventory({ vcpu: 32 }) })),
   },
+  ...taskCommands,
 ];
 
 export const nodesReads = {
@@ -108,6 +110,7 @@ export const nodesReads = {
     params: { node_id: (await scene.node()).id },
     token: (await scene.platformAdmin()).token,
   }),
+  ...taskReads,
 } satisfies Record<string, (scene: Scene) => Promise<Call>>;
 
 export const heartbeatOf = (run_id: string = newId(), started = new Date(), sequence = 1) => ({
@@ -126,4 +129,5 @@ export const nodesReports = {
       token: await scene.nodeToken(node),
     };
   },
+  ...taskReports,
 } satisfies Record<string, (scene: Scene) => Promise<Call>>;

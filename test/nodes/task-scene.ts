@@ -1,23 +1,21 @@
 // Hosts as tasks need them: enrolled, with a key, a token and a queue of their own.
 
-import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { importPKCS8, SignJWT } from 'jose';
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import type { Project } from '../../functions/identity/project.ts';
-import { makeKeyPair } from '../../functions/identity/service-account-key-pair.ts';
-import { nodeKey, queueNameOf } from '../../functions/nodes/keys.ts';
+import { openQueue } from '../../functions/nodes/node-queue.ts';
 import { handler as reactToEvents } from '../../functions/nodes/react-to-events.ts';
 import { type TaskView, viewTask } from '../../functions/nodes/task-row.ts';
 import { findTask } from '../../functions/nodes/task-store.ts';
 import type { Receipt, TaskFrame } from '../../functions/nodes/task.ts';
-import { nodePrincipalKey } from '../../functions/platform/data/keys.ts';
 import type { PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
-import { repositoryKey } from '../../functions/storage/keys.ts';
 import type { Body } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import type { Answer, World } from '../api/world.ts';
 import { react } from '../react.ts';
+import { addImage, launchOf } from './launched.ts';
 
 const TASKS = '/api/v1/admin/nodes/{node_id}/tasks';
 const OWN = '/api/v1/nodes/{node_id}';
@@ -34,75 +32,20 @@ type Told = Answer & { body: Body };
 export function openTaskScene(world: World, scene: Scene) {
   const sqs = new SQSClient(world.services.asOperator());
 
-  /** As enrolment leaves it. */
+  /** A node that has joined, with its queue. */
   async function host(): Promise<Host> {
-    const id = newId();
-    const at = new Date().toISOString();
-    const { publicJwk, privateKeyPem } = makeKeyPair();
-    const key = await importPKCS8(privateKeyPem, 'ES256');
-    const QueueName = queueNameOf(id);
-    const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName }));
-    await world.put({
-      ...nodeKey(id),
-      id,
-      name: 'A host',
-      labels: {},
-      status: 'ready',
-      placement: 'open',
-      queue_url: QueueUrl,
-      port_range: { from: 20_000, to: 29_999 },
-      status_at: at,
-      enrolled_at: at,
-      created_by: 'user:somebody',
-      created_at: at,
-      version: 1,
-    });
-    await world.put({
-      ...nodePrincipalKey(id),
-      id,
-      status: 'active',
-      public_key_jwk: publicJwk,
-      thumbprint: id,
-      join_token_hash: '',
-      join_expires_at: at,
-      version: 1,
-    });
-    const sign = (payload: object, header: object = {}): Promise<string> =>
-      new SignJWT({ ...payload }).setProtectedHeader({ alg: 'ES256', kid: id, ...header }).sign(key);
-    const now = Math.floor(Date.now() / 1000);
-    const claims = {
-      iss: id,
-      sub: id,
-      aud: 'https://api.example.test',
-      iat: now,
-      exp: now + 60,
-      jti: newId(),
-    };
-    const { body } = await world.call('POST /api/v1/auth/node/token', {
-      body: { assertion: await sign(claims) },
-    });
-    return { id, token: (body as Body)['access_token'], queueUrl: QueueUrl, sign };
-  }
-
-  /** An image that is registered and verified, in the repository of its project. */
-  async function image(of: Project, stated: Partial<Artifact> = {}): Promise<Artifact> {
-    const artifact = await scene.artifact(of, { trust_state: 'verified', ...stated });
-    const { repository: name, org_id, project_id, app_slug } = artifact;
-    const open_until = new Date().toISOString();
-    await world.put({ ...repositoryKey(name), name, org_id, project_id, app_slug, open_until });
-    return artifact;
-  }
-
-  function launchOf({ repository, digest }: Artifact, { id, org_id }: Project, stated: object = {}) {
+    const node = await scene.node();
+    const key = await importPKCS8(node.private_key_pem, 'ES256');
     return {
-      workload_id: newId(),
-      allocation_id: newId(),
-      org_id,
-      project_id: id,
-      container: { name: 'app', repository, digest },
-      ...stated,
+      id: node.id,
+      token: await scene.nodeToken(node),
+      queueUrl: await openQueue(node.id),
+      sign: (payload, header = {}) =>
+        new SignJWT({ ...payload }).setProtectedHeader({ alg: 'ES256', kid: node.id, ...header }).sign(key),
     };
   }
+
+  const image = (of: Project, stated: Partial<Artifact> = {}) => addImage(scene, of, stated);
 
   async function ask(
     { id }: { id: string },
@@ -195,7 +138,7 @@ export function openTaskScene(world: World, scene: Scene) {
     },
     async received({ queueUrl }: Host): Promise<TaskFrame[]> {
       const { Messages = [] } = await sqs.send(
-        new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+        new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
       );
       return Messages.map(({ Body }) => JSON.parse(Body ?? '') as TaskFrame);
     },

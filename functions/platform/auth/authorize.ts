@@ -7,7 +7,8 @@ import { environment } from '../environment.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { authorizationCache } from './authorization-cache.ts';
 import { ForeignRequest } from './foreign-request.ts';
-import { grantOfAccount, grantOfNode, grantsOfUser } from './grants.ts';
+import { grantOfAccount, grantsOfUser } from './grants.ts';
+import { grantOfNode } from './node-principal.ts';
 import {
   nodePrincipalKey,
   orgKey,

@@ -1,9 +1,7 @@
-// What the items of people, service accounts and nodes let them do.
+// What the items of people and service accounts let them do; those of nodes stand apart (node-principal.ts).
 
 import * as v from 'valibot';
 import { type OrgId, type ProjectId, textOf } from '../ids.ts';
-import { type ScopedNode } from '../scope.ts';
-import { NodePrincipal } from './node-principal.ts';
 import { type Grant, PERMISSIONS, ROLES, type Role } from '../permissions.ts';
 
 const RoleName = v.picklist(Object.keys(ROLES) as Role[]);
@@ -33,16 +31,4 @@ export function grantOfAccount(item: unknown): Grant | undefined {
   if (!account.success || account.output.status !== 'active') return undefined;
   const { status: _, ...grant } = account.output;
   return grant;
-}
-
-/** The node and the one grant it has, unless it is removed, or this is not the key it joined with last. */
-export function grantOfNode(
-  item: unknown,
-  heldKey: string | undefined,
-): { node: ScopedNode; grant: Grant } | undefined {
-  const principal = v.safeParse(NodePrincipal, item);
-  if (!principal.success || principal.output.status !== 'active') return undefined;
-  const { id, public_key_jwk, thumbprint } = principal.output;
-  if (!public_key_jwk || thumbprint === undefined || thumbprint !== heldKey) return undefined;
-  return { node: { id, public_key_jwk }, grant: { role: 'node', node_id: id } };
 }

@@ -3,6 +3,8 @@
 
 import * as v from 'valibot';
 import { type NodeId, textOf } from '../ids.ts';
+import type { Grant } from '../permissions.ts';
+import type { ScopedNode } from '../scope.ts';
 import { PublicJwk } from './token-shape.ts';
 
 /** pending: no agent has enrolled yet. revoked: removed, for good. */
@@ -29,3 +31,15 @@ export const NodePrincipal = v.object({
   version: v.number(),
 });
 export type NodePrincipal = v.InferOutput<typeof NodePrincipal>;
+
+/** The node and the one grant it has, unless it is removed, or this is not the key it joined with last. */
+export function grantOfNode(
+  item: unknown,
+  heldKey: string | undefined,
+): { node: ScopedNode; grant: Grant } | undefined {
+  const principal = v.safeParse(NodePrincipal, item);
+  if (!principal.success || principal.output.status !== 'active') return undefined;
+  const { id, public_key_jwk, thumbprint } = principal.output;
+  if (!public_key_jwk || thumbprint === undefined || thumbprint !== heldKey) return undefined;
+  return { node: { id, public_key_jwk }, grant: { role: 'node', node_id: id } };
+}

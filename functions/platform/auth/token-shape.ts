@@ -1,5 +1,4 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
-import * as v from 'valibot';
 
 /** What every token of this API is for: its `aud`. */
 export const API_AUDIENCE = 'urn:gpuaas:api';
@@ -13,14 +12,7 @@ const KID_CHARACTERS_MAX = 256;
 /** RFC 8725 §3.10: a token does not get to say which key it is to be checked with, or by which rules. */
 const UNBELIEVED = ['jku', 'jwk', 'x5u', 'x5c', 'crit'];
 
-/** The public half of a P-256 key, as RFC 7517 writes it. */
-export const PublicJwk = v.object({
-  kty: v.literal('EC'),
-  crv: v.literal('P-256'),
-  x: v.pipe(v.string(), v.length(43)),
-  y: v.pipe(v.string(), v.length(43)),
-});
-export type PublicJwk = v.InferOutput<typeof PublicJwk>;
+export { PublicJwk } from '../public-jwk.ts';
 
 /** What a token says of itself. Nothing of it is believed yet. */
 export interface Claimed {
