@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { findCommand } from '../../../lib/local/engines/machine.ts';
 import { agentFile } from '../serving/agent-file.ts';
 import { KILL_POINTS_VARIABLE, type KillPoint, readSteps, type SeenStep, STEPS_VARIABLE } from './steps.ts';
 
@@ -27,9 +28,11 @@ export class AgentProcess {
   readonly stepsFile: string;
   readonly logFile: string;
   #pointsFile: string;
+  #toolsDir: string;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
+    this.#toolsDir = toolsBeside(options.stateDir);
     this.stepsFile = join(options.stateDir, '..', 'steps');
     this.logFile = join(options.stateDir, '..', 'log');
     this.#pointsFile = join(options.stateDir, '..', 'kill-points');
@@ -69,7 +72,7 @@ export class AgentProcess {
     this.#child = spawn(command, rest, {
       stdio: ['ignore', log, log],
       env: {
-        PATH: process.env['PATH'],
+        PATH: passwd === undefined ? this.#toolsDir : process.env['PATH'],
         NODE_OPTIONS: `--import=${PRELOAD}`,
         [STEPS_VARIABLE]: this.stepsFile,
         [KILL_POINTS_VARIABLE]: this.#pointsFile,
@@ -87,7 +90,16 @@ export class AgentProcess {
 
   async end(signal: NodeJS.Signals): Promise<void> {
     if (this.hasEnded) return;
-    this.signal(signal);
+    // Killed, a launcher would leave its agent behind.
+    this.signal(this.#options.isLaunched ? 'SIGTERM' : signal);
     await this.#ended;
   }
+}
+
+/** What the agent needs of the machine's commands. What it only asks for the inventory costs more than its own start. */
+function toolsBeside(stateDir: string): string {
+  const folder = join(stateDir, '..', 'bin');
+  mkdirSync(folder);
+  for (const name of ['mount', 'nft']) symlinkSync(findCommand(name) ?? name, join(folder, name));
+  return folder;
 }

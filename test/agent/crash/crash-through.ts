@@ -4,7 +4,7 @@ import { until } from '../../until.ts';
 import type { Host } from './host.ts';
 import { type StepName, stepsOf } from './steps.ts';
 
-const SECONDS_MAX = 90;
+const SECONDS_MAX = 60;
 
 const workloadOf = ({ payload }: TaskFrame): string | undefined =>
   (payload as { workload_id?: string }).workload_id;
@@ -13,7 +13,9 @@ const workloadOf = ({ payload }: TaskFrame): string | undefined =>
 export async function learnSteps(host: Host, task: TaskFrame): Promise<StepName[]> {
   const [outcome] = await host.run([task]);
   if (outcome?.status !== 'succeeded') throw new Error(`${task.kind}: ${JSON.stringify(outcome)}`);
-  await until(() => host.agent.steps().some(({ label, about }) => label === 'report.sent' && about.endsWith(task.id)));
+  await until(() =>
+    host.agent.steps().some(({ label, about }) => label === 'report.sent' && about.endsWith(task.id)),
+  );
   return stepsOf(host.agent.steps(), task.id, workloadOf(task));
 }
 
@@ -24,40 +26,45 @@ export interface Crash {
 }
 
 /**
- * All tasks at once; whenever one has come to its step the agent dies, is started again, and everything that is not
- * answered is delivered again, as a queue does. Answers each task's outcome.
+ * One life of the agent for each crash: the task is delivered, and when it has come to its step the agent dies. The next
+ * life takes up what was left while it comes to the next crash, and everything is delivered once more, as queues do.
+ * Answers each task's outcome.
  */
 export async function crashThrough(host: Host, crashes: Crash[]): Promise<Map<TaskFrame, Outcome>> {
   const { agent } = host;
   await agent.end('SIGKILL');
-  const points = crashes.flatMap(({ task, at }) => {
-    const workloadId = workloadOf(task);
-    const about = [task.id, ...(workloadId === undefined ? [] : [workloadId])];
-    return at ? [{ id: `${task.id} ${at.label} ${at.occurrence}`, about, ...at }] : [];
-  });
-  agent.killAt(points);
   const tasks = crashes.map(({ task }) => task);
-  const isAnswered = (task: TaskFrame): boolean => host.outcomesOf(task).length > 0;
-  const isDone = (): boolean => tasks.every(isAnswered) && points.every(({ id }) => agent.killed().includes(id));
-  const endMs = Date.now() + SECONDS_MAX * 1000;
-  while (!isDone()) {
+  for (const [index, crash] of crashes.entries()) {
+    const point = pointOf(crash);
+    if (!point) continue;
+    const { task } = crash;
+    agent.killAt([point]);
     agent.start();
-    // What was answered comes once more, too: its message may not have been deleted.
-    await host.send(tasks);
-    await until(() => agent.hasEnded || isDone(), 'the agent to die or to be done', SECONDS_MAX).catch((error: Error) => {
-      throw new Error(`${error.message}\n${lastWords(host, crashes)}`);
-    });
-    if (agent.hasEnded && agent.killedBy !== 'SIGKILL') throw new Error(`The agent ended by itself.\n${lastWords(host, crashes)}`);
-    if (Date.now() > endMs) throw new Error(`It does not come to an end.\n${lastWords(host, crashes)}`);
+    await host.send([...tasks.slice(Math.max(0, index - 1), index), task]);
+    await until(() => agent.hasEnded, `${task.kind} to die at ${point.label}`, SECONDS_MAX).catch(
+      telling(host),
+    );
+    if (!agent.killed().includes(point.id))
+      throw new Error(`It died elsewhere than at ${point.label}.\n${lastWords(host)}`);
   }
+  agent.killAt([]);
+  agent.start();
+  await host.send(tasks);
+  const answered = () => tasks.every((task) => host.outcomesOf(task).length > 0);
+  await until(() => agent.hasEnded || answered(), 'all to be answered', SECONDS_MAX).catch(telling(host));
+  if (agent.hasEnded) throw new Error(`The agent ended by itself.\n${lastWords(host)}`);
   return new Map(tasks.map((task) => [task, host.outcomesOf(task)[0] as Outcome]));
 }
 
-function lastWords(host: Host, crashes: Crash[]): string {
-  const killed = host.agent.killed();
-  const open = crashes
-    .filter(({ task, at }) => host.outcomesOf(task).length === 0 || (at && !killed.some((id) => id.startsWith(task.id))))
-    .map(({ task, at }) => `${task.kind} ${task.id} at ${at?.label}: ${host.outcomesOf(task).length} answers`);
-  const log = readFileSync(host.agent.logFile, 'utf8').trimEnd().split('\n').slice(-15);
-  return [...open, ...log].join('\n');
+function pointOf({ task, at }: Crash) {
+  const workloadId = workloadOf(task);
+  const about = [task.id, ...(workloadId === undefined ? [] : [workloadId])];
+  return at && { id: `${task.id} ${at.label} ${at.occurrence}`, about, ...at };
 }
+
+const telling = (host: Host) => (error: Error) => {
+  throw new Error(`${error.message}\n${lastWords(host)}`);
+};
+
+const lastWords = (host: Host): string =>
+  readFileSync(host.agent.logFile, 'utf8').trimEnd().split('\n').slice(-15).join('\n');

@@ -108,7 +108,12 @@ export async function openHost({ dataDir, docker, queues, platform, portRange, o
   const secretsDir = `/run/gpuaas-agent/${nodeId}`;
 
   /** The next one of its subject, unless it is told which. */
-  function taskOf(kind: TaskKind, subject: string, payload: object, change: Partial<TaskFrame> = {}): TaskFrame {
+  function taskOf(
+    kind: TaskKind,
+    subject: string,
+    payload: object,
+    change: Partial<TaskFrame> = {},
+  ): TaskFrame {
     const fence = (fences.get(subject) ?? 0) + 1;
     fences.set(subject, fence);
     const task = {
@@ -161,7 +166,9 @@ export async function openHost({ dataDir, docker, queues, platform, portRange, o
     async run(tasks: TaskFrame[], secondsMax = 60): Promise<Outcome[]> {
       await send(tasks);
       return until(
-        () => tasks.every((task) => outcomesOf(task).length > 0) && tasks.flatMap((task) => outcomesOf(task)[0] ?? []),
+        () =>
+          tasks.every((task) => outcomesOf(task).length > 0) &&
+          tasks.flatMap((task) => outcomesOf(task)[0] ?? []),
         `the outcome of ${tasks.map(({ kind }) => kind).join()}`,
         secondsMax,
       );

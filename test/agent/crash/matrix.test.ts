@@ -1,6 +1,8 @@
 // The agent is killed at every step that its journal makes durable, of every kind of task, and started again.
 
 import { randomUUID } from 'node:crypto';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compactVerify } from 'jose';
 import type { Outcome, TaskFrame, TaskKind } from '../../../functions/nodes/task.ts';
@@ -10,7 +12,9 @@ import { launchOf, projectOf } from './payloads.ts';
 import type { StepName } from './steps.ts';
 import { openWorld, type World } from './world.ts';
 
-const SECONDS_MAX = 180;
+/** Nobody on this machine. */
+const UID = 12_345;
+const SECONDS_MAX = 600;
 
 let world: World;
 let neighbour: () => Promise<object>;
@@ -101,37 +105,90 @@ describe.concurrent('an agent that is killed at each step of a task and started 
     'ends it as if nothing had happened: $what',
     async ({ phases, components }) => {
       const host = await world.openHost();
-      host.agent.start();
-      const first = randomUUID();
-      const steps: StepName[][] = [];
-      for (const { kind, payload } of phases)
-        steps.push(await learnSteps(host, host.taskOf(kind, first, payload(first))));
-      expect(await host.leftovers()).toEqual([]);
-
-      const subjects = Array.from({ length: Math.max(...steps.map(({ length }) => length)) }, () => randomUUID());
-      for (const [number, phase] of phases.entries()) {
-        const tasks = subjects.map((id) => host.taskOf(phase.kind, id, phase.payload(id)));
-        const crashes = tasks.map((task, index) => ({ task, at: steps[number]?.[index] }));
-        const outcomes = await crashThrough(host, crashes);
-        await expectAnsweredOnce(host, outcomes);
-        await expectContainers(host, subjects, components, phase.state);
-        for (const [task, outcome] of outcomes)
-          await phase.check?.(outcome as Succeeded, (task.payload as { workload_id: string }).workload_id, host);
+      await crashThroughAll(host, phases, async ({ state, check }, outcomes) => {
+        const workloads = [...outcomes.keys()].map(({ subject }) => subject);
+        await expectContainers(host, workloads, components, state);
+        for (const [{ subject }, outcome] of outcomes) await check?.(outcome, subject, host);
         expect(await neighbour()).toEqual(neighbourBefore);
-      }
+      });
       expect(await host.leftovers()).toEqual([]);
-      await host.agent.end('SIGTERM');
+    },
+    SECONDS_MAX * 1000,
+  );
+
+  test(
+    'ends it as if nothing had happened: volumes',
+    async () => {
+      const host = await world.openHost();
+      const projectId = randomUUID();
+      const phases = [
+        {
+          kind: 'volume.create' as const,
+          payload: (id: string) => ({ project_id: projectId, volume: { id, kind: 'persistent' } }),
+          isThere: true,
+        },
+        { kind: 'volume.remove' as const, payload: (id: string) => ({ volume_id: id }), isThere: false },
+      ];
+      await crashThroughAll(host, phases, async ({ isThere }, outcomes) => {
+        const names = [...outcomes.keys()].map(({ subject }) => `gpuaas-${subject}`);
+        expect((await host.leftovers()).toSorted()).toEqual(isThere ? names.toSorted() : []);
+      });
+    },
+    SECONDS_MAX * 1000,
+  );
+
+  test(
+    'ends it as if nothing had happened: keys of people',
+    async () => {
+      const home = mkdtempSync(join(world.dataDir, 'home-'));
+      const authorized = join(home, '.ssh', 'authorized_keys');
+      const passwd = join(home, 'passwd');
+      writeFileSync(passwd, `root:x:0:0:root:/root:/bin/sh\nada:x:${UID}:${UID}::${home}:/bin/sh\n`);
+      mkdirSync(dirname(authorized), { mode: 0o700 });
+      writeFileSync(authorized, 'ssh-ed25519 AAAA somebody else\n', { mode: 0o600 });
+      for (const path of [home, dirname(authorized), authorized]) chownSync(path, UID, UID);
+      const host = await world.openHost({ passwd });
+      const keys = [`ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'B'.repeat(43)}`];
+      const payload = (owner_id: string) => ({ user: 'ada', owner_id, keys });
+      const phases = [{ kind: 'ssh_trust.reconcile' as const, payload }];
+      await crashThroughAll(host, phases, async (_phase, outcomes) => {
+        const lines = readFileSync(authorized, 'utf8').trimEnd().split('\n');
+        expect(lines).toContain('ssh-ed25519 AAAA somebody else');
+        for (const { subject } of outcomes.keys())
+          expect(lines.filter((line) => line.includes(subject))).toHaveLength(1);
+        expect(readdirSync(dirname(authorized))).toEqual(['authorized_keys']);
+      });
     },
     SECONDS_MAX * 1000,
   );
 });
 
-/** However often it was reported, it is the same that was reported. */
-async function expectAnsweredOnce(host: Host, outcomes: Map<TaskFrame, Outcome>): Promise<void> {
-  for (const [task, outcome] of outcomes) {
-    expect(outcome, task.kind).toMatchObject({ status: 'succeeded', fence: task.fence });
-    for (const again of host.outcomesOf(task)) expect(again).toEqual(outcome);
+type Asked = Pick<Phase, 'kind' | 'payload'>;
+
+/** One subject goes through all phases first, to learn their steps; then for each step another one is there to crash. */
+async function crashThroughAll<P extends Asked>(
+  host: Host,
+  phases: P[],
+  check: (phase: P, outcomes: Map<TaskFrame, Succeeded>) => Promise<void>,
+): Promise<void> {
+  host.agent.start();
+  const first = randomUUID();
+  const steps: StepName[][] = [];
+  for (const { kind, payload } of phases)
+    steps.push(await learnSteps(host, host.taskOf(kind, first, payload(first))));
+  const subjects = Array.from({ length: Math.max(...steps.map(({ length }) => length)) }, () => randomUUID());
+  for (const [number, phase] of phases.entries()) {
+    const tasks = subjects.map((id) => host.taskOf(phase.kind, id, phase.payload(id)));
+    const crashes = tasks.map((task, index) => ({ task, at: steps[number]?.[index] }));
+    const outcomes = await crashThrough(host, crashes);
+    for (const [task, outcome] of outcomes) {
+      expect(outcome, task.kind).toMatchObject({ status: 'succeeded', fence: task.fence });
+      // However often it was reported, it is the same that was reported.
+      for (const again of host.outcomesOf(task)) expect(again).toEqual(outcome);
+    }
+    await check(phase, outcomes as Map<TaskFrame, Succeeded>);
   }
+  await host.agent.end('SIGTERM');
 }
 
 async function expectContainers(
@@ -140,12 +197,12 @@ async function expectContainers(
   components: string[],
   state: Phase['state'],
 ): Promise<void> {
-  const found = (await host.containers()).map(({ Labels, State }) => [
-    Labels['gpuaas.workload'],
-    Labels['gpuaas.component'],
-    State,
-  ]);
+  const found = (await host.containers()).map(({ Labels, State }) =>
+    [Labels['gpuaas.workload'], Labels['gpuaas.component'], State].join(' '),
+  );
   const wanted =
-    state === undefined ? [] : workloadIds.flatMap((id) => components.map((name) => [id, name, state]));
+    state === undefined
+      ? []
+      : workloadIds.flatMap((id) => components.map((name) => [id, name, state].join(' ')));
   expect(found.toSorted()).toEqual(wanted.toSorted());
 }

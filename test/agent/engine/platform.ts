@@ -137,3 +137,5 @@ export async function openHostPlatform(nodeId: string) {
     close: () => ecr.close(),
   };
 }
+
+export type HostPlatform = Awaited<ReturnType<typeof openHostPlatform>>;
