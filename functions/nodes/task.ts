@@ -386,7 +386,7 @@ export function parseTask(frame: TaskFrame): ParsedTask {
     };
   const payload = v.safeParse(objectsOnly(payloadSchema(frame.kind as TaskKind)), frame.payload);
   if (!payload.success) return { refused: 'invalid_payload', detail: explain(payload.issues) };
-  const subject = subjectOfTask(frame.kind as TaskKind, payload.output as Payload);
+  const subject = subjectOfTask(frame.kind as TaskKind, payload.output);
   if (frame.subject !== nameSubject(subject))
     return { refused: 'invalid_payload', detail: 'The subject is not what the payload acts on.' };
   return { task: { ...frame, payload: payload.output } as Task };

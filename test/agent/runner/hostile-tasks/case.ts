@@ -3,7 +3,7 @@
 import type { TaskFailure } from '../../../../functions/nodes/task.ts';
 
 export const NODE_ID = '0190aaaa-0000-7000-8000-000000000001';
-export const WORKLOAD_ID = '0190aaaa-0000-7000-8000-000000000002';
+const WORKLOAD_ID = '0190aaaa-0000-7000-8000-000000000002';
 export const VOLUME_ID = '0190aaaa-0000-7000-8000-000000000003';
 export const TASK_ID = '0190aaaa-0000-7000-8000-000000000007';
 export const OTHER_ID = '0190aaaa-0000-7000-8000-0000000000ff';
