@@ -66,7 +66,7 @@ function requireOwn({ Name, Labels }: VolumeInspectInfo, expected: Record<string
 /** A task names every volume that its containers mount. */
 export async function ensureMountedVolumes(engine: Engine, workload: Workload): Promise<void> {
   const { volumes, project_id: projectId, id: workloadId } = workload;
-  await Promise.all(volumes.map((volume) => ensureVolume(engine, { volume, projectId, workloadId })));
+  await settled(volumes.map((volume) => ensureVolume(engine, { volume, projectId, workloadId })));
 }
 
 /** Whoever runs the container may write to it; what lies in it already is left as it is. */

@@ -9,15 +9,9 @@ import type { DomainEvent } from '../platform/events.ts';
 import type { NodeId } from '../platform/ids.ts';
 import { fenceKey, nodeKey, workloadKey } from './keys.ts';
 import { Node } from './node.ts';
-import {
-  type AskedTask,
-  type KeptTask,
-  nameSubject,
-  planKept,
-  subjectOfTask,
-  TaskRequested,
-} from './task-row.ts';
+import { type AskedTask, type KeptTask, planKept, TaskRequested } from './task-row.ts';
 import { refuse } from './task-problems.ts';
+import { nameSubject, subjectOfTask } from './task-rules.ts';
 import { insertTask } from './task-store.ts';
 import type { Payload, TaskKind } from './task.ts';
 import { type AssignedImage, type Engine, planLaunch, planNext, type Workload } from './workload.ts';

@@ -7,6 +7,7 @@ import { AllocationId, type CorrelationId, NodeId, TaskId, textOf, WorkloadId } 
 import { Time } from '../platform/name.ts';
 import { PageQuery } from '../platform/page.ts';
 import { refuse } from './task-problems.ts';
+import { nameSubject, subjectOfTask } from './task-rules.ts';
 import {
   type Outcome,
   type Payload,
@@ -93,31 +94,6 @@ export const TaskView = v.object({
 });
 export type TaskView = v.InferOutput<typeof TaskView>;
 export const TaskPage = v.object({ items: v.array(TaskView), next_cursor: v.nullable(v.string()) });
-
-/** What a task acts on. Tasks of one subject are numbered, and a host does them one after the other. */
-export type Subject =
-  | { kind: 'workload'; id: WorkloadId }
-  /** A volume, the keys of one user of the host, or the agent itself. */
-  | { kind: 'other'; name: string };
-
-export function subjectOfTask(kind: TaskKind, payload: Payload): Subject {
-  const named = payload as Partial<Record<string, string>> & { volume?: { id: string } };
-  switch (kind) {
-    case 'volume.create':
-      return { kind: 'other', name: `volume:${named.volume?.id}` };
-    case 'volume.remove':
-      return { kind: 'other', name: `volume:${named['volume_id']}` };
-    case 'ssh_trust.reconcile':
-      return { kind: 'other', name: `ssh_trust:${named['user']}` };
-    case 'agent.update':
-      return { kind: 'other', name: 'agent' };
-    default:
-      return { kind: 'workload', id: named['workload_id'] ?? '' };
-  }
-}
-
-export const nameSubject = (subject: Subject): string =>
-  subject.kind === 'workload' ? `workload:${subject.id}` : subject.name;
 
 export interface AskedTask<K extends TaskKind = TaskKind> {
   node_id: NodeId;

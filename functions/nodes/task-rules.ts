@@ -1,6 +1,9 @@
 // What a task's fields must say together, which no field can be asked alone. Pure: the platform refuses by these rules
 // what it is asked to send, and a host what it is sent.
 
+import type { WorkloadId } from '../platform/ids.ts';
+import type { Payload, TaskKind } from './task.ts';
+
 /** Of a container, what its neighbours and its volumes have to fit to. */
 interface Part {
   name: string;
@@ -86,21 +89,30 @@ const hostPorts = ({ ports }: Part): string[] =>
 
 const hasTwice = (names: string[]): boolean => new Set(names).size < names.length;
 
-/** By which tasks are numbered. It follows from what a task acts on: else a task could come under another's number. */
-export function subjectOf(kind: string, payload: object): string {
-  const { workload_id, volume_id, volume, user } = payload as Record<string, string> & {
-    volume?: { id: string };
-  };
+/**
+ * What a task acts on. Tasks of one subject are numbered, and a host does them one after the other. It follows from the
+ * payload, else a task could come under the numbers of another subject.
+ */
+export type Subject =
+  | { kind: 'workload'; id: WorkloadId }
+  /** A volume, the keys of one user of the host, or the agent itself. */
+  | { kind: 'other'; name: string };
+
+export function subjectOfTask(kind: TaskKind, payload: Payload): Subject {
+  const named = payload as Partial<Record<string, string>> & { volume?: { id: string } };
   switch (kind) {
     case 'volume.create':
-      return `volume:${volume?.id}`;
+      return { kind: 'other', name: `volume:${named.volume?.id}` };
     case 'volume.remove':
-      return `volume:${volume_id}`;
+      return { kind: 'other', name: `volume:${named['volume_id']}` };
     case 'ssh_trust.reconcile':
-      return `ssh_trust:${user}`;
+      return { kind: 'other', name: `ssh_trust:${named['user']}` };
     case 'agent.update':
-      return 'agent';
+      return { kind: 'other', name: 'agent' };
     default:
-      return `workload:${workload_id}`;
+      return { kind: 'workload', id: named['workload_id'] ?? '' };
   }
 }
+
+export const nameSubject = (subject: Subject): string =>
+  subject.kind === 'workload' ? `workload:${subject.id}` : subject.name;

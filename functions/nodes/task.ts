@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { branded, type NodeId, type TaskId } from '../platform/ids.ts';
 import { Digest, Time } from '../platform/name.ts';
 import { objectsOnly } from '../platform/objects-only.ts';
-import { findLaunchFault, type Launch, subjectOf } from './task-rules.ts';
+import { findLaunchFault, type Launch, nameSubject, subjectOfTask } from './task-rules.ts';
 
 /** Raised when a payload changes its meaning. A host answers `newer_schema` to what it does not know yet. */
 export const TASK_SCHEMA_VERSION = 1;
@@ -386,7 +386,8 @@ export function parseTask(frame: TaskFrame): ParsedTask {
     };
   const payload = v.safeParse(objectsOnly(payloadSchema(frame.kind as TaskKind)), frame.payload);
   if (!payload.success) return { refused: 'invalid_payload', detail: explain(payload.issues) };
-  if (frame.subject !== subjectOf(frame.kind, payload.output))
+  const subject = subjectOfTask(frame.kind as TaskKind, payload.output);
+  if (frame.subject !== nameSubject(subject))
     return { refused: 'invalid_payload', detail: 'The subject is not what the payload acts on.' };
   return { task: { ...frame, payload: payload.output } as Task };
 }

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { judgeEnd, NO_ANSWER, type ReceiptVerdict, workloadAfter } from '../../functions/nodes/outcome.ts';
-import {
-  findOverdue,
-  isWorthSending,
-  type KeptTask,
-  subjectOfTask,
-  viewTask,
-} from '../../functions/nodes/task-row.ts';
+import { findOverdue, isWorthSending, type KeptTask, viewTask } from '../../functions/nodes/task-row.ts';
+import { subjectOfTask } from '../../functions/nodes/task-rules.ts';
 import { type Outcome, type Payload, TASK_KINDS, type TaskKind } from '../../functions/nodes/task.ts';
 import type { Workload } from '../../functions/nodes/workload.ts';
 

@@ -2,7 +2,6 @@
 
 import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
-import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TaskFailed } from '../../../agent/tasks/performer.ts';
 import { until } from '../../until.ts';

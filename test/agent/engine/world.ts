@@ -25,7 +25,7 @@ import {
   type Task,
   type TaskResult,
 } from '../../../functions/nodes/task.ts';
-import { subjectOf } from '../../../functions/nodes/task-rules.ts';
+import { nameSubject, subjectOfTask } from '../../../functions/nodes/task-rules.ts';
 import { startDocker } from '../../../lib/local/engines/docker.ts';
 import * as v from 'valibot';
 import { makeImage } from './busybox-image.ts';
@@ -75,7 +75,7 @@ export async function openEngineWorld() {
       node_id: nodeId,
       schema_version: 1,
       kind,
-      subject: subjectOf(kind, payload as object),
+      subject: nameSubject(subjectOfTask(kind, payload as Payload)),
       fence,
       deadline_at: new Date(Date.now() + HOUR_MS).toISOString(),
       correlation_id: 'test',
