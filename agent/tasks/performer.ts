@@ -4,7 +4,11 @@ import type { TrustDocument, WorkloadStatus } from '../../functions/nodes/agent-
 import type { Task, TaskFailure, TaskKind, TaskResult } from '../../functions/nodes/task.ts';
 
 /** One line of JSON; values that may be secret never get here. */
-export type Log = (level: 'info' | 'warn' | 'error', message: string, about?: Record<string, unknown>) => void;
+export type Log = (
+  level: 'info' | 'warn' | 'error',
+  message: string,
+  about?: Record<string, unknown>,
+) => void;
 
 export interface TaskContext<K extends TaskKind = TaskKind> {
   task: Task<K>;
