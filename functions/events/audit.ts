@@ -45,7 +45,10 @@ const Instant = v.pipe(
 export const AuditQuery = v.strictObject({
   ...PageQuery,
   actor: v.optional(
-    v.pipe(Text, v.description('The actor as audit rows name it: user:<id>, service_account:<id>.')),
+    v.pipe(
+      Text,
+      v.description('The actor as audit rows name it: user:<id>, service_account:<id>, node:<id>.'),
+    ),
   ),
   action: v.optional(Text),
   subject: v.optional(

@@ -16,6 +16,7 @@ import {
   rolesToBeKnown,
   tokenOf,
 } from './people.ts';
+import { type JoinedNode, joinNode } from './joined-node.ts';
 import { findShownSecrets } from './planted-secrets.ts';
 import { signedFetch } from './signed-fetch.ts';
 
@@ -28,9 +29,11 @@ const all = Object.keys(routes) as RouteKey[];
 
 let place: Place;
 let foreign: Place;
+let node: JoinedNode;
 
 beforeAll(async () => {
   [place, foreign] = [await createPlace('matrix'), await createPlace('matrix-foreign')];
+  node = await joinNode('matrix');
   await join('viewer', { ...place, role: 'viewer' });
   await join('operator', { org_id: place.org_id, role: 'org_admin' });
   await rolesToBeKnown();
@@ -121,23 +124,33 @@ describe.each(requiring('iam'))('%s', (route) => {
   });
 });
 
-describe.each(all.filter((route) => !['public', 'signed_in', 'iam'].includes(routes[route].permission)))(
-  '%s',
-  (route) => {
-    test('answers who may, tells who may not, and nothing to who has no token', async () => {
-      const lacking = verdict('viewer', route) === 'allowed' ? 'outsider' : 'viewer';
-      const holding = verdict('operator', route) === 'allowed' ? 'operator' : 'admin';
-      const isHidden = verdict(lacking, route) === 'invisible' && scopeOf(route) !== 'platform';
-      expect(verdict(holding, route)).toBe('allowed');
-
-      expectRefusal(await knock(route, {}), 401, 'auth.missing');
-      const refused = await knock(route, { as: lacking });
-      if (isHidden) expectRefusal(refused, 404, `${scopeOf(route)}.unknown`);
-      else expectRefusal(refused, 403, 'permission.denied');
-      expectThrough(route, await knock(route, { as: holding }));
-    });
-  },
+const ofPermission = all.filter(
+  (route) => !['public', 'signed_in', 'iam'].includes(routes[route].permission),
 );
+
+describe.each(ofPermission.filter((route) => scopeOf(route) === 'node'))('%s', (route) => {
+  test('answers the node alone: to all others, who runs the platform among them, it is unknown', async () => {
+    const ids = { node_id: node.id };
+    expectRefusal(await knock(route, {}, ids), 401, 'auth.missing');
+    expectRefusal(await knock(route, { as: 'admin' }, ids), 404, 'node.unknown');
+    expectThrough(route, await knock(route, { token: node.token }, ids));
+  });
+});
+
+describe.each(ofPermission.filter((route) => scopeOf(route) !== 'node'))('%s', (route) => {
+  test('answers who may, tells who may not, and nothing to who has no token', async () => {
+    const lacking = verdict('viewer', route) === 'allowed' ? 'outsider' : 'viewer';
+    const holding = verdict('operator', route) === 'allowed' ? 'operator' : 'admin';
+    const isHidden = verdict(lacking, route) === 'invisible' && scopeOf(route) !== 'platform';
+    expect(verdict(holding, route)).toBe('allowed');
+
+    expectRefusal(await knock(route, {}), 401, 'auth.missing');
+    const refused = await knock(route, { as: lacking });
+    if (isHidden) expectRefusal(refused, 404, `${scopeOf(route)}.unknown`);
+    else expectRefusal(refused, 403, 'permission.denied');
+    expectThrough(route, await knock(route, { as: holding }));
+  });
+});
 
 /** All there is to see of an answer, but for the clock and what the caller has left. */
 function visible({ status, text, rawHeaders }: Answer): unknown {
@@ -148,16 +161,17 @@ function visible({ status, text, rawHeaders }: Answer): unknown {
 }
 
 describe('a foreign place', () => {
-  test.each(all.filter((route) => scopeOf(route) !== 'platform'))(
-    'answers byte for byte like an absent one to %s',
-    async (route) => {
-      const same = { as: 'outsider', key: randomUUID(), headers: { 'x-request-id': 'same' } } as const;
-      const answer = await knock(route, same);
-      expectRefusal(answer, 404, `${scopeOf(route)}.unknown`);
-      const absent = await knock(route, same, { org_id: ABSENT, project_id: ABSENT });
-      expect(visible(answer as Answer)).toEqual(visible(absent as Answer));
-    },
+  const inPlaces = all.filter(
+    (route) => scopeOf(route) !== 'platform' && routes[route].permission !== 'public',
   );
+
+  test.each(inPlaces)('answers byte for byte like an absent one to %s', async (route) => {
+    const same = { as: 'outsider', key: randomUUID(), headers: { 'x-request-id': 'same' } } as const;
+    const answer = await knock(route, same, { ...place, node_id: node.id });
+    expectRefusal(answer, 404, `${scopeOf(route)}.unknown`);
+    const absent = await knock(route, same, { org_id: ABSENT, project_id: ABSENT });
+    expect(visible(answer as Answer)).toEqual(visible(absent as Answer));
+  });
 });
 
 describe('a foreign thing, asked for in a place of one’s own', () => {

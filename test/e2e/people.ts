@@ -40,6 +40,7 @@ const SECRETS = [
   'access_token',
   'invitation_token',
   'ticket',
+  'join_token',
   'wrapping_token',
   'password',
   'upload_path',
