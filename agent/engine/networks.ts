@@ -1,12 +1,12 @@
+import { TaskFailed } from '../tasks/performer.ts';
 import type { Engine } from './engine.ts';
 import { statusOf, unlessAbsent } from './engine-errors.ts';
 import { bridgeName, labelled, networkLabels, networkName, NODE, WORKLOAD } from './labels.ts';
 import type { Workload } from './workload.ts';
 
-/** Its own bridge, by whose name the firewall knows it. */
-export async function ensureNetwork({ docker, nodeId }: Engine, workload: Workload): Promise<void> {
-  // Names of networks are not unique to the engine, those of bridges are: two at once do not both succeed.
-  if ((await listNetworks({ docker, nodeId }, workload.id)).length > 0) return;
+/** Its own bridge, by whose name the firewall knows it. The engine refuses a second one of the same name. */
+export async function ensureNetwork(engine: Engine, workload: Workload): Promise<void> {
+  const { docker, nodeId } = engine;
   try {
     await docker.createNetwork({
       Name: networkName(workload.id),
@@ -20,6 +20,8 @@ export async function ensureNetwork({ docker, nodeId }: Engine, workload: Worklo
     });
   } catch (error) {
     if (statusOf(error) !== 409) throw error;
+    if ((await listNetworks(engine, workload.id)).length === 0)
+      throw new TaskFailed('workload_exists', `Another network has the name ${networkName(workload.id)}.`);
   }
 }
 

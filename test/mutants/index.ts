@@ -1,3 +1,4 @@
+import { agent } from './agent.ts';
 import { allocations } from './allocations.ts';
 import { artifacts } from './artifacts.ts';
 import { catalog } from './catalog.ts';
@@ -38,4 +39,5 @@ export const MUTANTS: Record<string, Mutant[]> = {
   sdk,
   local,
   lib,
+  agent,
 };

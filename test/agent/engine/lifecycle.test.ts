@@ -26,7 +26,9 @@ const isRefused = (port: number | undefined) =>
     () => false,
     () => true,
   );
-const rules = () => execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' });
+/** Rules about one bridge; the static ones are about all of them. */
+const ownRules = () =>
+  execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' }).match(/gpw[0-9a-f]+/g) ?? [];
 
 describe('one container', () => {
   test('is launched, stopped, started again at its port, and removed with a receipt', async () => {
@@ -247,11 +249,11 @@ describe('many', () => {
       for (let count = 0; count < cycles; count += 1) await cycle();
     };
     await cycle();
-    const before = { rules: rules(), mounts: mounts() };
+    const before = mounts();
     await Promise.all([lane(CYCLES / 2), lane(CYCLES / 2)]);
     expect(await world.leftovers()).toEqual([]);
-    expect(rules()).toBe(before.rules);
-    expect(mounts()).toBe(before.mounts);
+    expect(ownRules()).toEqual([]);
+    expect(mounts()).toBe(before);
   });
 
   const mounts = () =>
