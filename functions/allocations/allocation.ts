@@ -60,6 +60,7 @@ const Leftover = v.object({
 });
 export type Leftover = v.InferOutput<typeof Leftover>;
 
+/** Shown as it is kept: of its host a tenant sees the id, and nothing more. */
 export const Allocation = v.object({
   id: textOf<AllocationId>(),
   org_id: textOf<OrgId>(),
@@ -93,7 +94,6 @@ export const Allocation = v.object({
 });
 export type Allocation = v.InferOutput<typeof Allocation>;
 
-/** How tenants see it; hosts have ids there, and nothing more. */
 export const AllocationPage = v.object({
   items: v.array(Allocation),
   next_cursor: v.nullable(v.string()),

@@ -21,7 +21,6 @@ import { refuse } from './problems.ts';
  * asked to remove it, and when it has, the volume is gone. Until then its disk stays held, whatever the host answers.
  */
 export const VOLUME_STATUSES = ['creating', 'ready', 'failed', 'removing'] as const;
-type VolumeStatus = (typeof VOLUME_STATUSES)[number];
 
 export const CreateVolume = v.strictObject({
   name: v.optional(Name),
