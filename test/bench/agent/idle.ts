@@ -48,7 +48,7 @@ export async function measureIdle({ agent, requests }: MeasuredHost): Promise<Ro
  * By kind. What comes regularly is told by the time between the first and the last of it, as the window begins and ends
  * anywhere between two; what came once, by the window.
  */
-export function perHourOf(requests: readonly Requested[], seconds: number): Record<string, number> {
+function perHourOf(requests: readonly Requested[], seconds: number): Record<string, number> {
   const kinds = Object.groupBy(requests, ({ kind }) => kind);
   return Object.fromEntries(
     Object.entries(kinds).map(([kind, each = []]) => {
