@@ -11,7 +11,7 @@ export const SignedRelease = v.object({ document: v.string() });
 
 export const planRelease = (bundle: AgentBundle, version: string, now: Date): AgentRelease => ({
   version,
-  digest: bundle.digest as AgentRelease['digest'],
+  digest: bundle.digest,
   size_bytes: bundle.sizeBytes,
   iat: Math.floor(now.getTime() / 1000),
 });

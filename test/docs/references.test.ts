@@ -61,7 +61,7 @@ describe.each(pages)('$file', ({ file, text }) => {
   test('names files and folders that exist', () => {
     const paths = all(
       text,
-      /`((?:bin|docs|functions|lib|sdk|starter-pack|state-machines|test|\.githooks)\/[\w./-]*)`/g,
+      /`((?:agent|bin|docs|functions|lib|sdk|starter-pack|state-machines|test|\.githooks)\/[\w./-]*)`/g,
     );
     expect(
       paths.filter((path) => !existsSync(join(ROOT, path)) && path !== 'test/bench/results.json'),
