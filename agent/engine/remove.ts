@@ -65,7 +65,8 @@ async function remove(parts: Parts, ctx: RemoveContext): Promise<TaskResult> {
       `Still there: ${receipt.remaining.join(', ')}`.slice(0, 2000),
       result,
     );
-  journal.forgetWorkload(workload_id);
+  // Only with the outcome: a removal that is repeated after a crash has to know what it removed.
+  ctx.withOutcome(() => journal.forgetWorkload(workload_id));
   return result;
 }
 

@@ -96,9 +96,17 @@ export function createTaskJournal(database: DatabaseSync, reports: ReportJournal
 
     /**
      * The outcome, the report of it, and that its fence was seen, at once: either all of it is kept or the task has not
-     * ended. Without a frame it is the answer to something of which no more than the id could be read.
+     * ended. Without a frame it is the answer to something of which no more than the id could be read. `also` is written
+     * with it.
      */
-    end(id: string, frame: TaskFrame | undefined, outcome: Outcome, path: string, now: Date): void {
+    end(
+      id: string,
+      frame: TaskFrame | undefined,
+      outcome: Outcome,
+      path: string,
+      now: Date,
+      also: (() => void)[] = [],
+    ): void {
       const at = now.toISOString();
       const { subject = '', kind = '' } = frame ?? {};
       atomically(database, () => {
@@ -106,6 +114,7 @@ export function createTaskJournal(database: DatabaseSync, reports: ReportJournal
         end.run({ id, subject, kind, fence: outcome.fence, at, outcome: JSON.stringify(outcome) });
         dropSteps.run(id);
         reports.keep(outcomeReport(id), path, outcome, now);
+        for (const write of also) write();
       });
       publishStep({ kind: 'task.ended', about: id });
     },

@@ -24,7 +24,7 @@ export function createWorkloadJournal(database: DatabaseSync, now: () => Date): 
     listWorkloads: () => list.all() as unknown as WorkloadRecord[],
     forgetWorkload(id) {
       forget.run(id);
-      publishStep({ kind: 'workload.forgotten', about: id });
+      if (!database.isTransaction) publishStep({ kind: 'workload.forgotten', about: id });
     },
     fetchIdOf(handle) {
       // Whoever reads the journal must not be able to fetch what is behind a handle that was not spent yet.

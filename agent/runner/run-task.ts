@@ -64,8 +64,10 @@ export async function runTask(runner: TaskRunner, text: string, stopping: AbortS
     return end(runner, id, seen, refusal(status, fence, judged.refused, judged.detail, now));
   }
   journal.tasks.begin(frame, text, now());
-  const outcome = await perform(runner, judged.task, stopping);
-  return outcome === 'interrupted' ? outcome : end(runner, id, frame, outcome);
+  const also: (() => void)[] = [];
+  const outcome = await perform(runner, judged.task, stopping, also);
+  if (outcome === 'interrupted') return outcome;
+  return end(runner, id, frame, outcome, outcome.status === 'succeeded' ? also : []);
 }
 
 function refusal(
@@ -78,8 +80,14 @@ function refusal(
   return { status, fence, at: at(now), code, detail };
 }
 
-function end(runner: TaskRunner, id: string, frame: TaskFrame | undefined, outcome: Outcome): Ran {
-  runner.journal.tasks.end(id, frame, outcome, outcomePath(runner, id), runner.now());
+function end(
+  runner: TaskRunner,
+  id: string,
+  frame: TaskFrame | undefined,
+  outcome: Outcome,
+  also: (() => void)[] = [],
+): Ran {
+  runner.journal.tasks.end(id, frame, outcome, outcomePath(runner, id), runner.now(), also);
   const { status } = outcome;
   const about = { task_id: id, kind: frame?.kind, correlation_id: frame?.correlation_id };
   if (status === 'succeeded') runner.log('info', 'A task succeeded.', about);
@@ -91,6 +99,7 @@ async function perform(
   runner: TaskRunner,
   task: Task,
   stopping: AbortSignal,
+  also: (() => void)[],
 ): Promise<Outcome | 'interrupted'> {
   const { fence } = task;
   const { now } = runner;
@@ -100,7 +109,8 @@ async function perform(
   const progress = tellingProgress(runner, task);
   try {
     const perform = runner.performers[task.kind] as Performer;
-    const result = await perform(contextOf(runner, task, signal, (name) => progress.step(name)));
+    const context = contextOf(runner, task, signal, (name) => progress.step(name));
+    const result = await perform({ ...context, withOutcome: (write) => void also.push(write) });
     return { status: 'succeeded', fence, at: at(now), result };
   } catch (error) {
     if (stopping.aborted && !(error instanceof TaskFailed)) return 'interrupted';
@@ -116,7 +126,7 @@ function contextOf(
   task: Task,
   signal: AbortSignal,
   onStep: (name: string) => void,
-): TaskContext {
+): Omit<TaskContext, 'withOutcome'> {
   const about = { task_id: task.id, kind: task.kind, correlation_id: task.correlation_id };
   return {
     task,

@@ -18,7 +18,9 @@ export interface TaskContext<K extends TaskKind = TaskKind> {
    * Written to the journal before the effect it names. After a crash the task is performed again from the start, so every
    * step must find out whether its effect is there already. Long work is also reported as progress by its last step.
    */
-  step(name: string, about?: Record<string, string | number | boolean>): void;
+  step: (name: string, about?: Record<string, string | number | boolean>) => void;
+  /** Written to the journal together with the outcome, if the task succeeds: both are there afterwards, or neither. */
+  withOutcome: (write: () => void) => void;
   now(): Date;
   log: Log;
 }

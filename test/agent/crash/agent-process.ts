@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findCommand } from '../../../lib/local/engines/machine.ts';
@@ -49,8 +49,8 @@ export class AgentProcess {
     return this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  get killedBy(): NodeJS.Signals | null {
-    return this.#child?.signalCode ?? null;
+  get exitCode(): number | null {
+    return this.#child?.exitCode ?? null;
   }
 
   steps = (): SeenStep[] => readSteps(this.stepsFile);
@@ -99,6 +99,7 @@ export class AgentProcess {
 /** What the agent needs of the machine's commands. What it only asks for the inventory costs more than its own start. */
 function toolsBeside(stateDir: string): string {
   const folder = join(stateDir, '..', 'bin');
+  if (existsSync(folder)) return folder;
   mkdirSync(folder);
   for (const name of ['mount', 'nft']) symlinkSync(findCommand(name) ?? name, join(folder, name));
   return folder;

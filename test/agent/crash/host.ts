@@ -15,7 +15,7 @@ import { sqs } from '../../../functions/platform/clients.ts';
 import * as v from 'valibot';
 import type { Queues } from '../../queues.ts';
 import { until } from '../../until.ts';
-import type { HostPlatform } from '../engine/platform.ts';
+import type { openHostPlatform } from '../engine/platform.ts';
 import { problem, startSmallPlatform } from '../small-platform.ts';
 import { AgentProcess } from './agent-process.ts';
 
@@ -31,7 +31,7 @@ interface HostParts {
   dataDir: string;
   docker: Dockerode;
   queues: Queues;
-  platform: HostPlatform;
+  platform: Awaited<ReturnType<typeof openHostPlatform>>;
   portRange: { from: number; to: number };
   options: HostOptions;
 }

@@ -67,6 +67,8 @@ export async function openWorld() {
         name: 'neighbour',
         Image: reference,
         Labels: { 'gpuaas.node': 'another', 'gpuaas.workload': 'another' },
+        // A server as the first process would not heed SIGTERM, and the engine would wait for it.
+        HostConfig: { Init: true },
       });
       await neighbour.start();
       return async () => {

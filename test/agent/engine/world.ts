@@ -96,6 +96,7 @@ export async function openEngineWorld() {
       task,
       signal,
       step: (name) => void steps.push(name),
+      withOutcome: (write) => write(),
       now: () => new Date(),
       log: (level, message) => void logged.push(`${level} ${message}`),
     };

@@ -44,7 +44,7 @@ async function reconcile(keys: string[], owner = OWNER) {
   const task = aTask({ kind: 'ssh_trust.reconcile', payload }) as unknown as Task<'ssh_trust.reconcile'>;
   const signal = new AbortController().signal;
   const perform = createSshTrust((name) => (name === 'ada' ? user : undefined));
-  return perform({ task, signal, step: silent, now: () => new Date(), log: silent });
+  return perform({ task, signal, step: silent, withOutcome: silent, now: () => new Date(), log: silent });
 }
 
 function write(text: string, mode = 0o600): void {

@@ -83,6 +83,7 @@ async function perform(update: Partial<Update> = {}, payload: Partial<typeof PAY
     task: task as unknown as Task<'agent.update'>,
     signal: stopping.signal,
     step: silent,
+    withOutcome: silent,
     now: () => new Date('2026-01-01T00:00:00.000Z'),
     log: silent,
   };

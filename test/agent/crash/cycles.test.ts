@@ -1,0 +1,78 @@
+// Launched and removed again and again, nothing is left: not on the engine, not on the disk, not in the agent.
+
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DEEP } from '../../deep.ts';
+import { until } from '../../until.ts';
+import type { Host } from './host.ts';
+import { launchOf } from './payloads.ts';
+import { openWorld, type World } from './world.ts';
+
+const CYCLES = DEEP ? 500 : 30;
+const SECONDS_MAX = DEEP ? 3600 : 240;
+/** By then everything is loaded, compiled and cached that ever will be. */
+const WARM = 10;
+/** Of the memory when warm; what the collector has not given back yet is in it. */
+const GROWTH_MAX = 1.25;
+
+let world: World;
+let host: Host;
+
+beforeAll(async () => {
+  world = await openWorld();
+  host = await world.openHost();
+  host.agent.start();
+});
+afterAll(() => world?.close());
+
+/** After the collector has run. */
+async function residentKb(): Promise<number> {
+  const collected = () => host.agent.steps().filter(({ label }) => label === 'collected').length;
+  const before = collected();
+  host.agent.signal('SIGUSR2');
+  await until(() => collected() > before, 'the collector to have run', SECONDS_MAX);
+  const [, kilobytes] =
+    /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${host.agent.pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes);
+}
+
+const openFiles = (): number => readdirSync(`/proc/${host.agent.pid}/fd`).length;
+
+async function cycle(): Promise<void> {
+  const id = randomUUID();
+  const volumeId = randomUUID();
+  const more = {
+    secrets: [{ handle: world.platform.keepSecret('secret'), path: '/run/secrets/token' }],
+    mounts: [{ volume_id: volumeId, path: '/workspace' }],
+  };
+  const payload = { ...launchOf(id, world.web, more), volumes: [{ id: volumeId, kind: 'scratch' }] };
+  const [launched] = await host.run([host.taskOf('oci.launch', id, payload)], SECONDS_MAX);
+  expect(launched).toMatchObject({ status: 'succeeded' });
+  const removal = host.taskOf('oci.remove', id, { workload_id: id, stop_grace_seconds: 2 });
+  const [removed] = await host.run([removal], SECONDS_MAX);
+  expect(removed).toMatchObject({ status: 'succeeded', result: { receipt: { remaining: [] } } });
+}
+
+test(
+  `${CYCLES} launches and removals leave nothing behind`,
+  async () => {
+    await cycle();
+    const rules = world.rules();
+    const files = readdirSync(host.stateDir).toSorted();
+    const networks = (await world.docker.listNetworks()).length;
+    for (let count = 1; count < WARM; count++) await cycle();
+    const [warmKb, warmFiles] = [await residentKb(), openFiles()];
+    for (let count = WARM; count < CYCLES; count++) await cycle();
+    expect(await host.leftovers()).toEqual([]);
+    expect(await world.docker.listContainers({ all: true })).toEqual([]);
+    expect((await world.docker.listVolumes()).Volumes ?? []).toEqual([]);
+    expect((await world.docker.listNetworks()).length).toBe(networks);
+    expect(readdirSync(host.stateDir).toSorted()).toEqual(files);
+    expect(world.rules()).toBe(rules);
+    expect((await residentKb()) / warmKb).toBeLessThan(GROWTH_MAX);
+    // Connections to the platform, the queue and the engine are kept and used again.
+    expect(openFiles() - warmFiles).toBeLessThanOrEqual(5);
+  },
+  SECONDS_MAX * 1000,
+);
