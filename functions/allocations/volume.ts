@@ -123,8 +123,9 @@ export function settleVolume(volume: Volume, answer: HostAnswer): Volume | 'gone
       // Nothing was begun. After anything else nobody knows what is left of it.
       return { ...failed, status: answer.code === 'volume_in_use' ? 'ready' : 'removing' };
     case 'ready':
-      return undefined;
+      break;
   }
+  return undefined;
 }
 
 export const subjectOfVolume = ({ id }: Pick<Volume, 'id'>): string => `volume:${id}`;

@@ -137,5 +137,3 @@ export async function openHostPlatform(nodeId: string) {
     close: () => ecr.close(),
   };
 }
-
-export type HostPlatform = Awaited<ReturnType<typeof openHostPlatform>>;
