@@ -12,6 +12,7 @@ import { runTool } from './host/run-tool.ts';
 import { openJournal } from './journal/journal.ts';
 import { lockStateDir } from './lock/lock.ts';
 import { pause } from './platform/back-off.ts';
+import { markForgotten } from './platform/mark-forgotten.ts';
 import { pollQueue } from './queue/poll-queue.ts';
 import type { Log } from './tasks/performer.ts';
 import { runTask, subjectOf } from './runner/run-task.ts';
@@ -71,17 +72,26 @@ async function runLocked(
   });
   const background = (work: Promise<void>) => void work.catch((error: unknown) => end(asError(error)));
   const heartbeats = { nodeId: config.node_id, ask, seconds: config.heartbeat_seconds, look, log, now };
-  background(sendHeartbeats({ ...heartbeats, onAccepted: trial.heard }, talking.signal));
+  // Without an engine a host is still there, says what is wrong with it, and answers tasks; the watch below brings things
+  // in order when the engine returns.
+  const converge = () =>
+    engine.converge().catch((error: unknown) => {
+      log('error', 'What this host holds could not be brought in order.', { error });
+    });
+  const heedPlatform = () =>
+    markForgotten(ask, config.node_id, journal.workloads, talking.signal).then(
+      (marked) => (marked > 0 ? converge() : undefined),
+      (error: unknown) => log('warn', 'The platform did not say what is to be on this host.', { error }),
+    );
+  const onReturn = () => void heedPlatform();
+  background(sendHeartbeats({ ...heartbeats, onAccepted: trial.heard, onReturn }, talking.signal));
   background(sender.run(talking.signal));
   background(keepPruned(journal, talking.signal));
 
   const work = async (): Promise<void> => {
-    // Without an engine a host is still there, says what is wrong with it, and answers tasks; the watch below brings
-    // things in order when the engine returns.
-    await engine.converge().catch((error: unknown) => {
-      log('error', 'What this host holds could not be brought in order.', { error });
-    });
+    await converge();
     trial.converged();
+    void heedPlatform();
     background(engine.watch(stopping.signal));
     const read = () => readInventory(docker);
     background(keepInventory({ nodeId: config.node_id, ask, read, log }, talking.signal));

@@ -22,6 +22,7 @@ NODE_DIST="${GPUAAS_NODE_DIST:-https://nodejs.org/dist/latest-v24.x}"
 # 1.17.8 is the first without CVE-2024-0132, CVE-2025-23266 and CVE-2025-23267.
 TOOLKIT_MIN=1.17.8
 SERVICE=/etc/systemd/system/gpuaas-agent.service
+DOCKER_SETTINGS="${GPUAAS_DOCKER_SETTINGS:-/etc/docker/daemon.json}"
 
 say() { printf 'gpuaas: %s\n' "$1"; }
 fail() { printf 'gpuaas: %s\n' "$1" >&2; exit 1; }
@@ -56,6 +57,8 @@ main() {
 
   node="$(find_node)"
   if [ "$install" = yes ]; then
+    # Before the engine is there: it starts as soon as it is installed.
+    has dockerd || [ -e "$DOCKER_SETTINGS" ] || change write_docker_settings
     install_packages
     start_docker
     install_gpu_toolkit
@@ -131,6 +134,12 @@ optional() {
     docker-compose*) say 'Compose could not be installed; the agent does without it.' ;;
     *) fail "$1 could not be installed." ;;
   esac
+}
+
+# Docker's own pools end after some thirty networks, and every workload has a network of its own.
+write_docker_settings() {
+  mkdir -p "$(dirname "$DOCKER_SETTINGS")"
+  printf '{ "default-address-pools": [{ "base": "10.216.0.0/14", "size": 26 }] }\n' > "$DOCKER_SETTINGS"
 }
 
 has_systemd() { [ -d /run/systemd/system ]; }

@@ -18,6 +18,8 @@ export interface Heartbeats {
   seconds: number;
   look: () => Promise<Vitals>;
   onAccepted: () => void;
+  /** The platform hears of this host again after some heartbeats were not accepted. */
+  onReturn: () => void;
   log: Log;
   now: () => Date;
 }
@@ -27,7 +29,7 @@ export class Superseded extends Error {}
 
 /** Until the signal is aborted. Rejects with Superseded, and with nothing else. */
 export async function sendHeartbeats(parts: Heartbeats, signal: AbortSignal): Promise<void> {
-  const { nodeId, ask, look, onAccepted, log, now } = parts;
+  const { nodeId, ask, look, onAccepted, onReturn, log, now } = parts;
   const run = { run_id: randomUUID(), run_started_at: now().toISOString(), agent_version: agentVersion };
   let seconds = parts.seconds;
   let told: Vitals = {};
@@ -40,6 +42,7 @@ export async function sendHeartbeats(parts: Heartbeats, signal: AbortSignal): Pr
       const reply = await ask({ method: 'POST', path, body, attempts: 1, signal }, HeartbeatReply);
       seconds = reply.heartbeat_seconds;
       told = vitals;
+      if (failures > 0) onReturn();
       failures = 0;
       onAccepted();
     } catch (error) {

@@ -18,6 +18,8 @@ export interface Check {
 type Found = Omit<Diagnosis, 'name'>;
 
 const API_MIN = 1.41;
+/** The first whose default seccomp profile refuses io_uring. */
+const ENGINE_MAJOR_WANTED = 25;
 const DISK_FREE_GIB_MIN = 10;
 /** The platform accepts assertions of a clock that is wrong by at most 30 seconds. */
 const SKEW_SECONDS_MAX = 20;
@@ -63,6 +65,11 @@ async function checkEngine(docker: Dockerode): Promise<Found> {
     return failed(
       `Docker ${version} speaks version ${api_version} of its API; ${API_MIN} is needed.`,
       'Update Docker to 20.10 or later.',
+    );
+  if (Number.parseInt(version, 10) < ENGINE_MAJOR_WANTED)
+    return warning(
+      `Docker ${version} lets containers make some calls that later versions refuse, such as io_uring.`,
+      `Update Docker to ${ENGINE_MAJOR_WANTED} or later.`,
     );
   return ok(`Docker ${version}`);
 }

@@ -128,6 +128,10 @@ export const AssignedWorkload = v.object({
   fence: whole(0, Number.MAX_SAFE_INTEGER),
 });
 export type AssignedWorkload = v.InferOutput<typeof AssignedWorkload>;
+export const AssignedWorkloadPage = v.object({
+  items: v.array(AssignedWorkload),
+  next_cursor: v.nullable(v.string()),
+});
 
 /** POST …/workloads/{workload_id}/status: when the state of a container has changed by itself (health, exit, restart). */
 export const WorkloadStatus = v.strictObject({

@@ -3,7 +3,8 @@ import { nodeOf } from '../platform/context.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { NodeId } from '../platform/ids.ts';
 import { PageQuery } from '../platform/page.ts';
-import { AssignedWorkloadPage, viewAssigned } from './workload.ts';
+import { AssignedWorkloadPage } from './agent-api.ts';
+import { viewAssigned } from './workload.ts';
 import { listWorkloadsOf } from './workload-store.ts';
 
 export const listWorkloads = query(

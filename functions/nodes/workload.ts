@@ -54,11 +54,6 @@ export const Workload = v.object({
 });
 export type Workload = v.InferOutput<typeof Workload>;
 
-export const AssignedWorkloadPage = v.object({
-  items: v.array(AssignedWorkload),
-  next_cursor: v.nullable(v.string()),
-});
-
 export const viewAssigned = ({
   workload_id,
   allocation_id,

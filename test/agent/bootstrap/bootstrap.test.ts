@@ -25,6 +25,7 @@ const PLAIN = [
   'cat',
   'chmod',
   'cp',
+  'dirname',
   'curl',
   'grep',
   'head',
@@ -87,10 +88,17 @@ function release(bundle: string, digest = `sha256:${hash('sha256', bundle)}`): v
   }));
 }
 
+const dockerSettings = (): string => join(folder, 'docker', 'daemon.json');
+
 function bootstrap(...words: string[]): Promise<{ code: number; out: string; err: string }> {
   const script = join(folder, 'bootstrap.sh');
   writeFileSync(script, SCRIPT.replaceAll('@PLATFORM_URL@', platform.url));
-  const env = { PATH: join(folder, 'bin'), GPUAAS_JOIN_TOKEN: TOKEN, TMPDIR: folder };
+  const env = {
+    PATH: join(folder, 'bin'),
+    GPUAAS_JOIN_TOKEN: TOKEN,
+    GPUAAS_DOCKER_SETTINGS: dockerSettings(),
+    TMPDIR: folder,
+  };
   const all = [script, '--node', NODE, '--state-dir', state, ...words];
   return new Promise((answer) => {
     execFile('/bin/sh', all, { env }, (error, out, err) =>
@@ -112,6 +120,7 @@ describe.runIf(process.getuid?.() === 0)('the script', () => {
     expect(readlinkSync(join(state, 'current'))).toBe('releases/1.2.3');
     expect(readFileSync(join(state, 'current', 'gpuaas-agent.mjs'), 'utf8')).toBe(AGENT);
     expect(readFileSync(join(state, 'launcher.mjs'), 'utf8')).toBe(AGENT);
+    expect(existsSync(dockerSettings()), 'settings of an engine that is there stay').toBe(false);
     expect(out).toContain(`${join(state, 'launcher.mjs')} launch --state-dir ${state}`);
     const { words, token } = JSON.parse(readFileSync(join(state, 'config.json'), 'utf8')) as {
       words: string[];
@@ -153,6 +162,8 @@ describe.runIf(process.getuid?.() === 0)('the script', () => {
     expect((await bootstrap('--no-start')).code).toBe(0);
     const installed = asked().filter((line) => / install /.test(line));
     expect(installed.map((line) => line.split(' ').at(-1))).toEqual(['nftables', 'docker.io']);
+    // Room for more networks than the engine's own settings have.
+    expect(JSON.parse(readFileSync(dockerSettings(), 'utf8'))).toHaveProperty('default-address-pools');
   });
 
   test('says what to install where it cannot', async () => {

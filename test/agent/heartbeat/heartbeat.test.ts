@@ -13,6 +13,7 @@ import { problem, type SmallPlatform, startSmallPlatform } from '../small-platfo
 
 let platform: SmallPlatform;
 let accepted: number;
+let returned: number;
 const now = () => new Date();
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
@@ -24,14 +25,16 @@ afterAll(() => platform.stop());
 beforeEach(() => {
   platform.asked.length = 0;
   accepted = 0;
+  returned = 0;
 });
 
 function beat(look: () => Vitals, signal: AbortSignal): Promise<void> {
   const { url, nodeId } = platform;
   const ask = createPlatformClient(url, createNodeTokens(url, nodeId, privateKey, now));
   const onAccepted = () => void accepted++;
+  const onReturn = () => void returned++;
   return sendHeartbeats(
-    { nodeId, ask, seconds: 60, look: () => Promise.resolve(look()), onAccepted, log: silent, now },
+    { nodeId, ask, seconds: 60, look: () => Promise.resolve(look()), onAccepted, onReturn, log: silent, now },
     signal,
   );
 }
@@ -70,6 +73,7 @@ test('what a heartbeat said that was not accepted is said again, soon', async ()
   stop.abort();
   await beating;
   expect(beats().map(({ load }) => load)).toEqual([3, 3]);
+  expect(returned).toBe(1);
 });
 
 test('a run whose key a later one has used ends', async () => {
