@@ -71,10 +71,10 @@ export async function findJoining(
   };
 }
 
-/** The key is this node's and no other's; the one before it is nobody's. */
+/** The key is this node's and no other's; the one before it is nobody's. Of two at once, the other is judged again. */
 export function moveKey(before: NodePrincipal, { id, thumbprint = '' }: NodePrincipal): Write[] {
   if (before.thumbprint === thumbprint) return [];
-  const taken = putNew({ ...nodeKeyHolderKey(thumbprint), node_id: id }, refuse('node.key_taken'));
+  const taken = putNew({ ...nodeKeyHolderKey(thumbprint), node_id: id });
   return [taken, ...freeKey(before)];
 }
 

@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judgeJoin } from '../../functions/nodes/enrolment.ts';
-import { sqs } from '../../functions/platform/clients.ts';
+import { dynamo, sqs } from '../../functions/platform/clients.ts';
 import { nodeKeyHolderKey, nodePrincipalKey } from '../../functions/platform/data/keys.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { openScene, type Scene } from '../api/scene.ts';
@@ -136,7 +136,7 @@ describe('a host', () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => join(node.id, node.join_token, newHost())),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+    expect(answers.map(({ status }) => String(status)).sort()).toEqual(['200', '409', '409', '409', '409']);
     expect(await eventsOf(node.id, 'platform.node.enrolled')).toHaveLength(1);
   });
 });
@@ -229,10 +229,26 @@ describe('a key', () => {
   });
 
   test('of two nodes that join with it at the same moment is one’s', async () => {
-    const nodes = await Promise.all([create(), create()]);
+    const [first, second] = [await create(), await create()];
     const host = newHost();
-    const answers = await Promise.all(nodes.map(({ id, join_token }) => join(id, join_token, host)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    let meanwhile: Promise<Answer> | undefined;
+    dynamo().middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          // The second joins between what the first has read and what it writes.
+          if (commandName === 'TransactWriteItemsCommand' && !meanwhile) {
+            meanwhile = join(second.id, second.join_token, host);
+            await meanwhile;
+          }
+          return next(args);
+        },
+      { step: 'initialize', name: 'joinMeanwhile' },
+    );
+    const answer = await join(first.id, first.join_token, host);
+    dynamo().middlewareStack.remove('joinMeanwhile');
+    expect(await meanwhile).toMatchObject({ status: 200 });
+    expect([answer.status, codeOf(answer)]).toEqual([409, 'node.key_taken']);
+    expect(await eventsOf(first.id, 'platform.node.join_refused')).toHaveLength(1);
   });
 
   test('stops working when a new host has joined as the node, and so do its tokens', async () => {

@@ -22,7 +22,7 @@ export const sampleInventory = (more: Partial<Inventory> = {}): Inventory => ({
   ...more,
 });
 
-export const nvidia = (uuid: string): Gpu => ({
+const nvidia = (uuid: string): Gpu => ({
   uuid: `GPU-${uuid}`,
   vendor: 'nvidia',
   model: 'NVIDIA H100 80GB HBM3',
