@@ -37,7 +37,7 @@ export const canBecome = (from: AllocationStatus, to: AllocationStatus): boolean
   (TRANSITIONS[from] as readonly AllocationStatus[]).includes(to);
 
 /** Whether tenants share the host. Decided by the shape, never asked for. */
-export const TENANT_BOUNDARY_MODES = ['dedicated_host', 'shared_host'] as const;
+const TENANT_BOUNDARY_MODES = ['dedicated_host', 'shared_host'] as const;
 
 export const RequestAllocation = v.strictObject({
   sku: SkuName,

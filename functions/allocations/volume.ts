@@ -124,6 +124,8 @@ export function settleVolume(volume: Volume, answer: HostAnswer): Volume | 'gone
       return { ...failed, status: answer.code === 'volume_in_use' ? 'ready' : 'removing' };
     case 'ready':
       return undefined;
+    default:
+      return volume.status satisfies never;
   }
 }
 
