@@ -123,9 +123,10 @@ export function settleVolume(volume: Volume, answer: HostAnswer): Volume | 'gone
       // Nothing was begun. After anything else nobody knows what is left of it.
       return { ...failed, status: answer.code === 'volume_in_use' ? 'ready' : 'removing' };
     case 'ready':
-      break;
+      return undefined;
+    default:
+      return volume.status satisfies never;
   }
-  return undefined;
 }
 
 export const subjectOfVolume = ({ id }: Pick<Volume, 'id'>): string => `volume:${id}`;
