@@ -3,7 +3,7 @@ import { readConfig } from '../config/config-file.ts';
 import { localChecks, platformChecks } from '../host/checks.ts';
 import { diagnose, formatDiagnosis, isHealthy } from '../host/doctor.ts';
 import { runTool } from '../host/run-tool.ts';
-import { connect } from '../connect.ts';
+import { connect } from '../run/connect.ts';
 import type { Streams } from './streams.ts';
 
 /** Answers whether the host is well. */

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { readConfig, stateDirOf } from '../config/config-file.ts';
-import { createAgentLog } from '../log.ts';
-import { runAgent } from '../run.ts';
+import { createAgentLog } from './log.ts';
+import { runAgent } from '../run/run-agent.ts';
 import { launch, RESTART_CODE } from '../update/launch.ts';
-import { agentVersion } from '../version.ts';
+import { agentVersion } from '../config/version.ts';
 import { doctor } from './doctor.ts';
 import { join, type JoinOptions } from './join.ts';
 import { status } from './status.ts';

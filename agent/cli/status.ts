@@ -4,7 +4,7 @@ import { AlreadyRunning, lockStateDir } from '../lock/lock.ts';
 import { openJournal } from '../journal/journal.ts';
 import { journalFile } from '../journal/open-database.ts';
 import { readTrial } from '../update/trial.ts';
-import { agentVersion } from '../version.ts';
+import { agentVersion } from '../config/version.ts';
 import type { Streams } from './streams.ts';
 
 const HOURS_SHOWN = 24;

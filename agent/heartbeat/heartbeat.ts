@@ -8,7 +8,7 @@ import { nodePath } from '../platform/paths.ts';
 import type { AskPlatform } from '../platform/platform-client.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import type { Log } from '../tasks/performer.ts';
-import { agentVersion } from '../version.ts';
+import { agentVersion } from '../config/version.ts';
 
 export type Vitals = Pick<Heartbeat, 'workloads' | 'disk_free_gib' | 'memory_free_mib' | 'load' | 'problems'>;
 

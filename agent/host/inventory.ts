@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
 import type Dockerode from 'dockerode';
 import type { Inventory } from '../../functions/nodes/inventory.ts';
-import { agentVersion } from '../version.ts';
+import { agentVersion } from '../config/version.ts';
 import { type Engine, parseCompose, parseEngine, parseOs } from './parse-engine.ts';
 import { NVIDIA_QUERY, nvidiaGpus, parseToolkit } from './parse-nvidia.ts';
 import { amdGpus, ROCM_WORDS } from './parse-rocm.ts';

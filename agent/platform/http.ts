@@ -1,7 +1,7 @@
 // One request to the platform: bounded in time and in bytes, and every failure the same kind of error.
 
 import * as v from 'valibot';
-import { agentVersion } from '../version.ts';
+import { agentVersion } from '../config/version.ts';
 import { parseJson, PlatformError, problemOf } from './platform-error.ts';
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;

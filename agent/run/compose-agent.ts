@@ -2,20 +2,20 @@
 
 import Dockerode from 'dockerode';
 import * as v from 'valibot';
-import { type Config, LAUNCHER_VARIABLE } from './config/config.ts';
-import { createPerformers } from './engine/performers.ts';
-import type { Journal } from './journal/journal.ts';
-import { createChannel } from './platform/channel.ts';
+import { type Config, LAUNCHER_VARIABLE } from '../config/config.ts';
+import { createPerformers } from '../engine/performers.ts';
+import type { Journal } from '../journal/journal.ts';
+import { createChannel } from '../platform/channel.ts';
 import { connect } from './connect.ts';
-import { createReportSender } from './platform/send-reports.ts';
-import { findUser } from './ssh-trust/find-user.ts';
-import { createSshTrust } from './ssh-trust/reconcile-ssh-trust.ts';
-import { Lanes } from './runner/lanes.ts';
-import type { Log, Performers } from './tasks/performer.ts';
-import type { TaskRunner } from './runner/run-task.ts';
-import { createUpdate } from './update/update-agent.ts';
-import { watchTrial } from './update/watch-trial.ts';
-import { agentVersion } from './version.ts';
+import { createReportSender } from '../platform/send-reports.ts';
+import { findUser } from '../ssh-trust/find-user.ts';
+import { createSshTrust } from '../ssh-trust/reconcile-ssh-trust.ts';
+import { Lanes } from '../runner/lanes.ts';
+import type { Log, Performers } from '../tasks/performer.ts';
+import type { TaskRunner } from '../runner/run-task.ts';
+import { createUpdate } from '../update/update-agent.ts';
+import { watchTrial } from '../update/watch-trial.ts';
+import { agentVersion } from '../config/version.ts';
 
 export interface Composing {
   config: Config;

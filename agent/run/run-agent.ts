@@ -1,23 +1,23 @@
 // The agent from its start to its end: lock, journal, converge, then poll, watch and tell.
 
-import { composeAgent } from './compose.ts';
-import type { Config } from './config/config.ts';
-import { sendHeartbeats, type Vitals } from './heartbeat/heartbeat.ts';
-import { readVitals } from './heartbeat/vitals.ts';
-import { localChecks } from './host/checks.ts';
-import { diagnose, problemsOf } from './host/doctor.ts';
-import { readInventory } from './host/inventory.ts';
-import { keepInventory } from './host/keep-inventory.ts';
-import { runTool } from './host/run-tool.ts';
-import { openJournal } from './journal/journal.ts';
-import { lockStateDir } from './lock/lock.ts';
-import { pause } from './platform/back-off.ts';
-import { markForgotten } from './platform/mark-forgotten.ts';
-import { pollQueue } from './queue/poll-queue.ts';
-import type { Log } from './tasks/performer.ts';
-import { runTask, subjectOf } from './runner/run-task.ts';
-import { AgentStopping } from './runner/stopping.ts';
-import { agentVersion } from './version.ts';
+import { composeAgent } from './compose-agent.ts';
+import type { Config } from '../config/config.ts';
+import { sendHeartbeats, type Vitals } from '../heartbeat/heartbeat.ts';
+import { readVitals } from '../heartbeat/vitals.ts';
+import { localChecks } from '../host/checks.ts';
+import { diagnose, problemsOf } from '../host/doctor.ts';
+import { readInventory } from '../host/inventory.ts';
+import { keepInventory } from '../host/keep-inventory.ts';
+import { runTool } from '../host/run-tool.ts';
+import { openJournal } from '../journal/journal.ts';
+import { lockStateDir } from '../lock/lock.ts';
+import { pause } from '../platform/back-off.ts';
+import { markForgotten } from '../platform/mark-forgotten.ts';
+import { pollQueue } from '../queue/poll-queue.ts';
+import type { Log } from '../tasks/performer.ts';
+import { runTask, subjectOf } from '../runner/run-task.ts';
+import { AgentStopping } from '../runner/stopping.ts';
+import { agentVersion } from '../config/version.ts';
 
 const PRUNE_MS = 3600_000;
 const CHECK_MS = 10 * 60_000;
