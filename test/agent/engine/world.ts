@@ -1,6 +1,6 @@
 // A host as its agent sees it: a real engine of its own, the platform's registry, and a journal.
 
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,9 +31,10 @@ import { makeImage } from './busybox-image.ts';
 import { openHostPlatform, type Published } from './platform.ts';
 
 const HOUR_MS = 3600_000;
-/** Each worker of the tests has ports of its own. */
-const PORTS = 100;
+/** Below those that tests of other things take; who runs at the same time rarely draws the same ones. */
+const PORTS = 50;
 const FIRST_PORT = 14_000;
+const RANGES = 120;
 
 /** What a task may leave out is filled in when it is read. */
 export type ContainerInput = v.InferInput<typeof Container>;
@@ -46,7 +47,7 @@ export async function openEngineWorld() {
   const engine = await startDocker({ dataDir, insecureRegistry: platform.ecr.registry.host });
   if ('unavailable' in engine) throw new Error(`No container engine: ${engine.unavailable}`);
   const docker = new Dockerode({ socketPath: engine.socketPath });
-  const from = FIRST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 50) * PORTS;
+  const from = FIRST_PORT + randomInt(RANGES) * PORTS;
   const portRange = { from, to: from + PORTS - 1 };
   const journal = memoryJournal();
   const logged: string[] = [];
