@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCopy } from '../e2e/platform-copy.ts';
 import { synthesize } from '../lib/synthesized.ts';
+import { measureLaunch } from './agent/launch.ts';
 import { measureAgent } from './agent/measure-agent.ts';
 import { measureCatalogue } from './catalogue.ts';
 import { recordSizes, sizesOf } from './bundle-sizes.ts';
@@ -44,6 +45,7 @@ try {
 rows.push(...(await measureRequests()), ...(await measureHandlerCpu()), ...(await measureCatalogue()));
 rows.push(...(await measureEdge()));
 rows.push(...(await measureVerification()));
+rows.push(...(await measureLaunch()));
 printTable(rows);
 writeFileSync(RESULTS, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`);
 process.stdout.write(`\nWritten to ${RESULTS}\n`);

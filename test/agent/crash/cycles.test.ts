@@ -69,7 +69,8 @@ test(
     expect((await world.docker.listVolumes()).Volumes ?? []).toEqual([]);
     expect((await world.docker.listNetworks()).length).toBe(networks);
     expect(readdirSync(host.stateDir).toSorted()).toEqual(files);
-    expect(world.rules()).toBe(rules);
+    // Others on this machine may be at theirs just now.
+    await until(() => world.rules() === rules, 'the rules of the firewall to be as before');
     expect((await residentKb()) / warmKb).toBeLessThan(GROWTH_MAX);
     // Connections to the platform, the queue and the engine are kept and used again.
     expect(openFiles() - warmFiles).toBeLessThanOrEqual(5);

@@ -7,6 +7,7 @@ import type { JournalStep } from '../../../agent/journal/step-channel.ts';
 import { KILL_POINTS_VARIABLE, type KillPoint, readSteps, type SeenStep, STEPS_VARIABLE } from './steps.ts';
 
 const FETCH = 'fetch.kept';
+const now = (): number => performance.timeOrigin + performance.now();
 const { [STEPS_VARIABLE]: stepsFile, [KILL_POINTS_VARIABLE]: pointsFile } = process.env;
 
 if (stepsFile !== undefined) {
@@ -35,7 +36,10 @@ if (stepsFile !== undefined) {
   // Asked to, it collects what nobody uses any more, and says so.
   process.on('SIGUSR2', () => {
     (globalThis as { gc?: () => void }).gc?.();
-    appendFileSync(stepsFile, `${JSON.stringify({ label: 'collected', about: '' } satisfies SeenStep)}\n`);
+    appendFileSync(
+      stepsFile,
+      `${JSON.stringify({ label: 'collected', about: '', atMs: now() } satisfies SeenStep)}\n`,
+    );
   });
 
   subscribe('gpuaas.agent.step', (message) => {
@@ -45,7 +49,7 @@ if (stepsFile !== undefined) {
     const about = step.kind === FETCH ? fetching : step.about;
     total += 1;
     const reached = open.find((point) => isReached(point, label, about));
-    const told: SeenStep = { label, about, ...(reached && { killed: reached.id }) };
+    const told: SeenStep = { label, about, atMs: now(), ...(reached && { killed: reached.id }) };
     appendFileSync(stepsFile, `${JSON.stringify(told)}\n`);
     if (reached) process.kill(process.pid, 'SIGKILL');
   });

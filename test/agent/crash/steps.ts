@@ -8,6 +8,7 @@ export interface SeenStep {
   label: string;
   /** The task, workload or report. */
   about: string;
+  atMs: number;
   /** The point at which the process died here. */
   killed?: string;
 }
