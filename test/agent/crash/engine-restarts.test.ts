@@ -71,7 +71,7 @@ test(
   async () => {
     const neighbour = await world.openNeighbour();
     const { Id } = (await neighbour()) as { Id: string };
-    const [one = '', project = '', stopped = ''] = [randomUUID(), randomUUID(), randomUUID()];
+    const [one, project, stopped] = [randomUUID(), randomUUID(), randomUUID()];
     const secrets = [{ handle: world.platform.keepSecret('secret'), path: '/run/secrets/token' }];
     const launches = [
       host.taskOf('oci.launch', one, launchOf(one, world.web, { secrets })),

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Published } from '../engine/platform.ts';
 
-export const ownerOf = (workload_id: string) => ({
+const ownerOf = (workload_id: string) => ({
   workload_id,
   allocation_id: randomUUID(),
   org_id: randomUUID(),
@@ -11,7 +11,7 @@ export const ownerOf = (workload_id: string) => ({
   stop_grace_seconds: 2,
 });
 
-export const webServer = (image: Published, change: object = {}) => ({
+const webServer = (image: Published, change: object = {}) => ({
   name: 'main',
   repository: image.repository,
   digest: image.digest,
