@@ -36,18 +36,24 @@ export async function bringUp(
   wanted: Container[] = workload.containers,
 ): Promise<Outputs> {
   const { engine, images, isolation } = parts;
-  how.step('check_images');
+  how.step('check_images_and_make_network');
+  // Needed when something runs, and nothing has to wait for it before.
+  const isolated = isolation.ensure();
+  isolated.catch(() => undefined);
   const check = async () => {
     const trust = await readTrust(engine.channel, how.trustRevision, wanted);
     return { trust, found: await images.ensure(wanted, trust, how.signal) };
   };
-  const [{ trust, found }] = await settled([check(), isolation.ensure()]);
+  const [{ trust, found }] = await settled([check(), ensureNetwork(engine, workload)]);
   const components = await chooseUsers(parts, wanted, trust, found);
   how.signal.throwIfAborted();
 
-  how.step('make_network_and_volumes');
-  await settled([ensureNetwork(engine, workload), prepareVolumes(parts, workload, components)]);
-  how.step('fetch_secrets');
+  // A step is written to the disk, and who has nothing of it need not wait for that.
+  if (wanted.some(({ mounts }) => mounts.length > 0) || workload.volumes.length > 0) {
+    how.step('make_volumes');
+    await prepareVolumes(parts, workload, components);
+  }
+  if (wanted.some(({ secrets }) => secrets.length > 0)) how.step('fetch_secrets');
   const secrets = await settled(
     components.map(({ container, user }) => parts.secrets.ensure(engine, workload.id, container, user)),
   );
@@ -57,6 +63,7 @@ export async function bringUp(
   const made = await settled(
     components.map((component, index) => createContainer(parts, workload, component, secrets[index])),
   );
+  await isolated;
   how.step('start_containers');
   return startAll(parts, workload, made, how);
 }

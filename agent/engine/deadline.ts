@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** What was begun goes on; whoever waits for it does not. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Once nobody waits for it, its failure is nobody's: unheard it would end the agent.
+  work.catch(() => undefined);
   signal.throwIfAborted();
   let leave: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {

@@ -92,7 +92,7 @@ test(
     const [id = ''] = ids(1);
     const task = launch(id);
     await host.send([task]);
-    await until(() => isAt(task, 'make_network_and_volumes'), 'the launch to be in its middle', SECONDS_MAX);
+    await until(() => isAt(task, 'create_containers'), 'the launch to be in its middle', SECONDS_MAX);
     host.agent.signal('SIGSTOP');
     // The queue shows the message again, and who started the agent takes it for dead and starts a second one.
     await host.send([task, task]);

@@ -52,7 +52,9 @@ test(
     const task = host.taskOf('oci.launch', id, launchOf(id, image));
     await host.send([task]);
     await until(() =>
-      host.agent.steps().some(({ label, about }) => label === 'step check_images' && about === task.id),
+      host.agent
+        .steps()
+        .some(({ label, about }) => label === 'step check_images_and_make_network' && about === task.id),
     );
     await killEngine();
     const [outcome] = await host.run([task], SECONDS_MAX);
@@ -69,7 +71,7 @@ test(
   async () => {
     const neighbour = await world.openNeighbour();
     const { Id } = (await neighbour()) as { Id: string };
-    const [one = '', project = '', stopped = ''] = [randomUUID(), randomUUID(), randomUUID()];
+    const [one, project, stopped] = [randomUUID(), randomUUID(), randomUUID()];
     const secrets = [{ handle: world.platform.keepSecret('secret'), path: '/run/secrets/token' }];
     const launches = [
       host.taskOf('oci.launch', one, launchOf(one, world.web, { secrets })),

@@ -140,7 +140,7 @@ export async function openHost({ dataDir, docker, queues, platform, portRange, o
       told.set(subject, [...(told.get(subject) ?? []), body as WorkloadStatus]);
       return {};
     });
-    return task as TaskFrame;
+    return task;
   }
 
   const send = async (tasks: TaskFrame[]): Promise<void> => {

@@ -11,7 +11,7 @@ import { makeImage } from '../engine/busybox-image.ts';
 import { openHostPlatform } from '../engine/platform.ts';
 import { type Host, type HostOptions, openHost } from './host.ts';
 
-const FIRST_PORT = 24_000;
+const FIRST_PORT = 10_000;
 const PORTS_OF_WORKER = 500;
 const PORTS_OF_HOST = 40;
 
@@ -25,7 +25,7 @@ export async function openWorld() {
   const web = await platform.publish(makeImage());
   const hosts: Host[] = [];
   let opened = 0;
-  const workerPort = FIRST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 20) * PORTS_OF_WORKER;
+  const workerPort = FIRST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8) * PORTS_OF_WORKER;
 
   async function startEngine() {
     const started = await startDocker(engineOptions);
