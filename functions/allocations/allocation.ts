@@ -37,7 +37,7 @@ export const canBecome = (from: AllocationStatus, to: AllocationStatus): boolean
   (TRANSITIONS[from] as readonly AllocationStatus[]).includes(to);
 
 /** Whether tenants share the host. Decided by the shape, never asked for. */
-export const TENANT_BOUNDARY_MODES = ['dedicated_host', 'shared_host'] as const;
+const TENANT_BOUNDARY_MODES = ['dedicated_host', 'shared_host'] as const;
 
 export const RequestAllocation = v.strictObject({
   sku: SkuName,
@@ -60,6 +60,7 @@ const Leftover = v.object({
 });
 export type Leftover = v.InferOutput<typeof Leftover>;
 
+/** Shown as it is kept: of its host a tenant sees the id, and nothing more. */
 export const Allocation = v.object({
   id: textOf<AllocationId>(),
   org_id: textOf<OrgId>(),
@@ -93,10 +94,8 @@ export const Allocation = v.object({
 });
 export type Allocation = v.InferOutput<typeof Allocation>;
 
-/** How tenants see it; hosts have ids there, and nothing more. */
-export const AllocationView = Allocation;
 export const AllocationPage = v.object({
-  items: v.array(AllocationView),
+  items: v.array(Allocation),
   next_cursor: v.nullable(v.string()),
 });
 

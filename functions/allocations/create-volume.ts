@@ -9,14 +9,7 @@ import { ProjectId, type VolumeId } from '../platform/ids.ts';
 import { type Allocation, requireActive } from './allocation.ts';
 import { findAllocation, requireStillActive } from './allocation-store.ts';
 import { refuse } from './problems.ts';
-import {
-  aboutVolume,
-  CreateVolume,
-  pathOfVolume,
-  planVolume,
-  subjectOfVolume,
-  VolumeView,
-} from './volume.ts';
+import { aboutVolume, CreateVolume, pathOfVolume, planVolume, subjectOfVolume, Volume } from './volume.ts';
 import { insertVolume } from './volume-store.ts';
 
 const DEADLINE_SECONDS = 600;
@@ -27,7 +20,7 @@ export const createVolume = command(
     action: 'allocations.volume.create',
     params: v.object({ project_id: ProjectId }),
     body: CreateVolume,
-    reply: VolumeView,
+    reply: Volume,
     status: 202,
     refusals: ['allocation.unknown', 'allocation.not_active', 'volume.no_space'],
   },

@@ -3,7 +3,7 @@ import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { planVolumeRemoval } from './plan-volume-removal.ts';
 import { refuse } from './problems.ts';
-import { aboutVolume, subjectOfVolume, type Volume, VolumeParams, VolumeView } from './volume.ts';
+import { aboutVolume, subjectOfVolume, Volume, VolumeParams } from './volume.ts';
 import { findVolume } from './volume-store.ts';
 
 export const deleteVolume = command(
@@ -11,7 +11,7 @@ export const deleteVolume = command(
     summary: 'Delete a volume with what is on it; refused while something uses it',
     action: 'allocations.volume.delete',
     params: VolumeParams,
-    reply: VolumeView,
+    reply: Volume,
     status: 202,
     // A second one changes nothing.
     idempotency: 'optional',

@@ -5,7 +5,7 @@ import {
   aboutAllocation,
   AllocationParams,
   AllocationReleaseRequested,
-  AllocationView,
+  Allocation,
   askRelease,
   subjectOfAllocation,
 } from './allocation.ts';
@@ -16,7 +16,7 @@ export const releaseAllocation = command(
     summary: 'Release an allocation: what runs on it is removed first, then its capacity is free',
     action: 'allocations.allocation.release',
     params: AllocationParams,
-    reply: AllocationView,
+    reply: Allocation,
     status: 202,
     // A second one changes nothing.
     idempotency: 'optional',

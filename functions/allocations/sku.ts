@@ -41,7 +41,7 @@ export const Shape = {
 const ShapeObject = v.object(Shape);
 export type Shape = v.InferOutput<typeof ShapeObject>;
 
-export const SKU_STATUSES = ['active', 'retired'] as const;
+const SKU_STATUSES = ['active', 'retired'] as const;
 
 export const PutSku = v.strictObject({
   description: v.optional(Description, ''),
@@ -75,7 +75,7 @@ export function viewSku(sku: Sku): v.InferOutput<typeof SkuView> {
 }
 
 /** GPUs are what the accelerator says: without any it is `cpu`, and with some it says whose they are. */
-export function requireConsistent({ accelerator, gpu_count, gpu_model }: Shape): void {
+function requireConsistent({ accelerator, gpu_count, gpu_model }: Shape): void {
   const faults: InputFault[] = [];
   if (accelerator === 'cpu' && gpu_count > 0)
     faults.push({ pointer: '/gpu_count', detail: 'Expected 0 where the accelerator is cpu.' });

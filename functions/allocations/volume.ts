@@ -21,7 +21,6 @@ import { refuse } from './problems.ts';
  * asked to remove it, and when it has, the volume is gone. Until then its disk stays held, whatever the host answers.
  */
 export const VOLUME_STATUSES = ['creating', 'ready', 'failed', 'removing'] as const;
-export type VolumeStatus = (typeof VOLUME_STATUSES)[number];
 
 export const CreateVolume = v.strictObject({
   name: v.optional(Name),
@@ -51,8 +50,7 @@ export const Volume = v.object({
 });
 export type Volume = v.InferOutput<typeof Volume>;
 
-export const VolumeView = Volume;
-export const VolumePage = v.object({ items: v.array(VolumeView), next_cursor: v.nullable(v.string()) });
+export const VolumePage = v.object({ items: v.array(Volume), next_cursor: v.nullable(v.string()) });
 
 export function planVolume(
   { id, task_id }: { id: VolumeId; task_id: TaskId },
@@ -126,6 +124,8 @@ export function settleVolume(volume: Volume, answer: HostAnswer): Volume | 'gone
       return { ...failed, status: answer.code === 'volume_in_use' ? 'ready' : 'removing' };
     case 'ready':
       return undefined;
+    default:
+      return volume.status satisfies never;
   }
 }
 

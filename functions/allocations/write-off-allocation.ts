@@ -4,7 +4,7 @@ import { command } from '../platform/http/endpoint.ts';
 import { AllocationId } from '../platform/ids.ts';
 import {
   aboutAllocation,
-  AllocationView,
+  Allocation,
   AllocationWrittenOff,
   subjectOfAllocation,
   WriteOff,
@@ -21,7 +21,7 @@ export const writeOffAllocation = command(
     action: 'allocations.allocation.write_off',
     params: v.object({ allocation_id: AllocationId }),
     body: WriteOff,
-    reply: AllocationView,
+    reply: Allocation,
     refusals: ['allocation.unknown', 'allocation.host_not_lost'],
   },
   async (ctx, { params, body: { reason } }) => {

@@ -6,7 +6,6 @@ import type { Gpu, Inventory } from './inventory.ts';
 
 /** The manifest's words: a whole node, or a number of its GPUs, which may be none. */
 export const CAPACITY_SHAPES = ['baremetal', 'gpu_slice'] as const;
-export type CapacityShape = (typeof CAPACITY_SHAPES)[number];
 
 /** What an allocation holds. A whole node lists what the node had then, and holds what it gets later too. */
 export const Hold = v.object({

@@ -20,10 +20,7 @@ export const PLACES_MAX = 49;
 export const placeKeys = (id: NodeId) => [nodeKey(id), capacityKey(id)];
 
 /** What `placeKeys` found; nothing where there is no such node. */
-export function placeIn(
-  id: NodeId,
-  [node, capacity]: (Record<string, unknown> | undefined)[],
-): Place | undefined {
+function placeIn(id: NodeId, [node, capacity]: (Record<string, unknown> | undefined)[]): Place | undefined {
   if (!node) return undefined;
   return {
     node: v.parse(Node, node),

@@ -206,6 +206,14 @@ describe('a drain', () => {
     expect(await hosts.platformSaid('platform.node.drained', node.id)).toHaveLength(1);
   });
 
+  test('that nobody reacted to is carried out by the sweep', async () => {
+    const { allocation, node } = await occupied(0);
+    await hosts.change(node, { placement: 'draining', drain_mode: 'teardown' });
+    await sweep();
+    await sweep();
+    expect(await read(allocation)).toMatchObject({ status: 'released' });
+  });
+
   test('that waits releases nothing', async () => {
     const { allocation, node } = await occupied(0);
     const draining = await hosts.change(node, { placement: 'draining', drain_mode: 'wait' });

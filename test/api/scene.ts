@@ -224,7 +224,7 @@ export function openScene(world: World) {
       await world.put({ ...nodeKey(node.id), ...node, gsi1pk: NODES_PARTITION, gsi1sk: node.id });
       return node;
     },
-    set: world.set,
+    set: (...change: Parameters<World['set']>) => world.set(...change),
     archive: ({ id }: Project) => world.set(projectKey(id), 'status', 'archived'),
     occupy: ({ id }: Project) => commit([addTo(projectCounterKey(id), 1)]),
     /** As if the last rotation, if there was one, had been long ago. */
