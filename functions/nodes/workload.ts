@@ -13,7 +13,7 @@ import {
   type VolumeId,
   WorkloadId,
 } from '../platform/ids.ts';
-import { AssignedWorkload, WorkloadStatus } from './agent-api.ts';
+import { type AssignedWorkload, WorkloadStatus } from './agent-api.ts';
 import { refuse } from './task-problems.ts';
 import type { Container, Payload } from './task.ts';
 

@@ -10,7 +10,8 @@ import { Config } from '../../../agent/config/config.ts';
 import { ensureStateDir, writeConfig } from '../../../agent/config/config-file.ts';
 import { ensureNodeKey } from '../../../agent/platform/node-key.ts';
 import type { WorkloadStatus } from '../../../functions/nodes/agent-api.ts';
-import type { Outcome, TaskFrame, TaskKind } from '../../../functions/nodes/task.ts';
+import { nameSubject, subjectOfTask } from '../../../functions/nodes/task-rules.ts';
+import type { Outcome, Payload, TaskFrame, TaskKind } from '../../../functions/nodes/task.ts';
 import { sqs } from '../../../functions/platform/clients.ts';
 import * as v from 'valibot';
 import type { Queues } from '../../queues.ts';
@@ -110,10 +111,11 @@ export async function openHost({ dataDir, docker, queues, platform, portRange, o
   /** The next one of its subject, unless it is told which. */
   function taskOf(
     kind: TaskKind,
-    subject: string,
+    workloadId: string,
     payload: object,
     change: Partial<TaskFrame> = {},
   ): TaskFrame {
+    const subject = nameSubject(subjectOfTask(kind, payload as Payload));
     const fence = (fences.get(subject) ?? 0) + 1;
     fences.set(subject, fence);
     const task = {
@@ -136,8 +138,8 @@ export async function openHost({ dataDir, docker, queues, platform, portRange, o
       return {};
     });
     http.on(`POST ${http.at(`/tasks/${task.id}/progress`)}`, () => ({}));
-    http.on(`POST ${http.at(`/workloads/${subject}/status`)}`, ({ body }) => {
-      told.set(subject, [...(told.get(subject) ?? []), body as WorkloadStatus]);
+    http.on(`POST ${http.at(`/workloads/${workloadId}/status`)}`, ({ body }) => {
+      told.set(workloadId, [...(told.get(workloadId) ?? []), body as WorkloadStatus]);
       return {};
     });
     return task;

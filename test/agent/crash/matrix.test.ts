@@ -1,8 +1,16 @@
 // The agent is killed at every step that its journal makes durable, of every kind of task, and started again.
 
 import { randomUUID } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  appendFileSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compactVerify } from 'jose';
 import type { Outcome, TaskFrame, TaskKind } from '../../../functions/nodes/task.ts';
@@ -106,9 +114,9 @@ describe.concurrent('an agent that is killed at each step of a task and started 
     async ({ phases, components }) => {
       const host = await world.openHost();
       await crashThroughAll(host, phases, async ({ state, check }, outcomes) => {
-        const workloads = [...outcomes.keys()].map(({ subject }) => subject);
+        const workloads = [...outcomes.keys()].map(idOf);
         await expectContainers(host, workloads, components, state);
-        for (const [{ subject }, outcome] of outcomes) await check?.(outcome, subject, host);
+        for (const [task, outcome] of outcomes) await check?.(outcome, idOf(task), host);
         expect(await neighbour()).toEqual(neighbourBefore);
       });
       expect(await host.leftovers()).toEqual([]);
@@ -130,7 +138,7 @@ describe.concurrent('an agent that is killed at each step of a task and started 
         { kind: 'volume.remove' as const, payload: (id: string) => ({ volume_id: id }), isThere: false },
       ];
       await crashThroughAll(host, phases, async ({ isThere }, outcomes) => {
-        const names = [...outcomes.keys()].map(({ subject }) => `gpuaas-${subject}`);
+        const names = [...outcomes.keys()].map((task) => `gpuaas-${idOf(task)}`);
         expect((await host.leftovers()).toSorted()).toEqual(isThere ? names.toSorted() : []);
       });
     },
@@ -140,23 +148,25 @@ describe.concurrent('an agent that is killed at each step of a task and started 
   test(
     'ends it as if nothing had happened: keys of people',
     async () => {
-      const home = mkdtempSync(join(world.dataDir, 'home-'));
-      const authorized = join(home, '.ssh', 'authorized_keys');
-      const passwd = join(home, 'passwd');
-      writeFileSync(passwd, `root:x:0:0:root:/root:/bin/sh\nada:x:${UID}:${UID}::${home}:/bin/sh\n`);
-      mkdirSync(dirname(authorized), { mode: 0o700 });
-      writeFileSync(authorized, 'ssh-ed25519 AAAA somebody else\n', { mode: 0o600 });
-      for (const path of [home, dirname(authorized), authorized]) chownSync(path, UID, UID);
+      const passwd = join(mkdtempSync(join(world.dataDir, 'etc-')), 'passwd');
+      writeFileSync(passwd, 'root:x:0:0:root:/root:/bin/sh\n');
       const host = await world.openHost({ passwd });
       const keys = [`ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'B'.repeat(43)}`];
-      const payload = (owner_id: string) => ({ user: 'ada', owner_id, keys });
+      const folders = new Map<string, string>();
+      const payload = (owner_id: string) => {
+        const user = `user-${owner_id.slice(0, 8)}`;
+        folders.set(owner_id, makeUser(passwd, user));
+        return { user, owner_id, keys };
+      };
       const phases = [{ kind: 'ssh_trust.reconcile' as const, payload }];
       await crashThroughAll(host, phases, async (_phase, outcomes) => {
-        const lines = readFileSync(authorized, 'utf8').trimEnd().split('\n');
-        expect(lines).toContain('ssh-ed25519 AAAA somebody else');
-        for (const { subject } of outcomes.keys())
-          expect(lines.filter((line) => line.includes(subject))).toHaveLength(1);
-        expect(readdirSync(dirname(authorized))).toEqual(['authorized_keys']);
+        expect(outcomes.size).toBeGreaterThan(0);
+        for (const [owner, folder] of folders) {
+          const lines = readFileSync(join(folder, 'authorized_keys'), 'utf8').trimEnd().split('\n');
+          expect(lines).toContain('ssh-ed25519 AAAA somebody else');
+          expect(lines.filter((line) => line.includes(owner))).toHaveLength(1);
+          expect(readdirSync(folder)).toEqual(['authorized_keys']);
+        }
       });
     },
     SECONDS_MAX * 1000,
@@ -206,3 +216,18 @@ async function expectContainers(
       : workloadIds.flatMap((id) => components.map((name) => [id, name, state].join(' ')));
   expect(found.toSorted()).toEqual(wanted.toSorted());
 }
+
+/** Somebody whom others have let in already; answers where that is written. */
+function makeUser(passwd: string, user: string): string {
+  const home = mkdtempSync(join(world.dataDir, 'home-'));
+  const folder = join(home, '.ssh');
+  const authorized = join(folder, 'authorized_keys');
+  mkdirSync(folder, { mode: 0o700 });
+  writeFileSync(authorized, 'ssh-ed25519 AAAA somebody else\n', { mode: 0o600 });
+  for (const path of [home, folder, authorized]) chownSync(path, UID, UID);
+  appendFileSync(passwd, `${user}:x:${UID}:${UID}::${home}:/bin/sh\n`);
+  return folder;
+}
+
+/** What a task of a workload or a volume is about. */
+const idOf = ({ subject }: TaskFrame): string => subject.slice(subject.indexOf(':') + 1);

@@ -96,7 +96,7 @@ async function update(text: string): Promise<Outcome> {
     path: '/api/v1/agent/bundle.mjs',
     trial_seconds: 10,
   };
-  const task = aTask({ kind: 'agent.update', subject: NODE, payload });
+  const task = aTask({ kind: 'agent.update', subject: 'agent', payload });
   const path = platform.at(`/tasks/${task.id}/outcome`);
   platform.on(`POST ${path}`, () => ({}));
   await sqs().send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(task) }));
