@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { notOrphaned } from '../../../lib/local/engines/child-process.ts';
 import { findCommand } from '../../../lib/local/engines/machine.ts';
 import { agentFile } from '../serving/agent-file.ts';
 import { KILL_POINTS_VARIABLE, type KillPoint, readSteps, type SeenStep, STEPS_VARIABLE } from './steps.ts';
@@ -66,8 +67,10 @@ export class AgentProcess {
     const { stateDir, isLaunched = false, passwd } = this.#options;
     const program = [agentFile(), isLaunched ? 'launch' : 'run', '--state-dir', stateDir];
     const words = [process.execPath, ...FLAGS, ...program];
-    const [command = '', ...rest] =
+    const whole =
       passwd === undefined ? words : ['unshare', '--mount', 'sh', '-c', WITH_PASSWD, passwd, ...words];
+    // A run of tests that is killed leaves no agent behind.
+    const [command = '', ...rest] = notOrphaned(whole, isLaunched ? 'TERM' : 'KILL');
     const log = openSync(this.logFile, 'a');
     this.#child = spawn(command, rest, {
       stdio: ['ignore', log, log],

@@ -1,6 +1,7 @@
 // A machine with a real container engine and a registry, a neighbour's container on it, and room for hosts.
 
 import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +12,9 @@ import { makeImage } from '../engine/busybox-image.ts';
 import { openHostPlatform } from '../engine/platform.ts';
 import { type Host, type HostOptions, openHost } from './host.ts';
 
-const FIRST_PORT = 10_000;
-const PORTS_OF_WORKER = 500;
+const FIRST_PORT = 2_000;
+const WORLDS_MAX = 30;
+const PORTS_OF_WORLD = 400;
 const PORTS_OF_HOST = 40;
 
 export async function openWorld() {
@@ -25,7 +27,8 @@ export async function openWorld() {
   const web = await platform.publish(makeImage());
   const hosts: Host[] = [];
   let opened = 0;
-  const workerPort = FIRST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8) * PORTS_OF_WORKER;
+  // By chance: others on this machine may have a world, too.
+  const firstPort = FIRST_PORT + randomInt(WORLDS_MAX) * PORTS_OF_WORLD;
 
   async function startEngine() {
     const started = await startDocker(engineOptions);
@@ -41,7 +44,7 @@ export async function openWorld() {
     web,
     engine: () => engine,
     async openHost(options: HostOptions = {}): Promise<Host> {
-      const from = workerPort + opened++ * PORTS_OF_HOST;
+      const from = firstPort + opened++ * PORTS_OF_HOST;
       const portRange = { from, to: from + PORTS_OF_HOST - 1 };
       const host = await openHost({ dataDir, docker, queues, platform, portRange, options });
       hosts.push(host);
