@@ -229,7 +229,7 @@ function announce(
   say(
     'Docker',
     where.docker_host === null
-      ? 'none: apps can be described but not launched'
+      ? 'none: the platform runs without a host, apps can be described but not launched'
       : `DOCKER_HOST=${where.docker_host}`,
   );
   if (demo) say('catalogue', `${where.api_url}/api/v1/apps/catalog: ${describeApps(demo)}`);

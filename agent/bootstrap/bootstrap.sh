@@ -128,7 +128,7 @@ install_by_dnf() {
   optional "$1"
 }
 
-# The agent runs projects through the engine's own interface where there is no Compose.
+# Only for people to look at projects: the agent speaks to the engine itself, with the labels of Compose.
 optional() {
   case "$1" in
     docker-compose*) say 'Compose could not be installed; the agent does without it.' ;;

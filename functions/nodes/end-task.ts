@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Context, nodeOf } from '../platform/context.ts';
 import type { Change } from '../platform/data/change.ts';
+import { Conflict } from '../platform/data/commit.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { EndReport, judgeEnd, workloadAfter } from './outcome.ts';
 import { foreignRequest } from './refuse-foreign.ts';
@@ -42,6 +43,8 @@ export const endTask = command(
       return { ...foreign, reply: {}, refusal: refuse('task.unknown') };
     }
     if (task.fence !== outcome.fence) throw refuse('task.fenced');
+    // The two were read one after the other, and the answer came between: both are there the next time.
+    if (found.outcome && isOpen(task)) throw new Conflict('The task is just being ended.');
     if (found.outcome) return repeated(task);
     return endedBy(ctx, task, outcome);
   },

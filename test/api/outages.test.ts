@@ -63,6 +63,10 @@ async function breakRequests(): Promise<void> {
   const { anyAddress } = await import('./world.ts');
   const { heartbeatOf } = await import('../nodes/recipes.ts');
   const { enrolmentOf, newHost } = await import('../nodes/enrolments.ts');
+  const { openTaskScene, succeeded } = await import('../nodes/task-scene.ts');
+  const { planSecret } = await import('../../functions/nodes/plan-secret.ts');
+  const { commit } = await import('../../functions/platform/data/commit.ts');
+  const { newId } = await import('../../functions/platform/ids.ts');
   const { announce } = await import('../publishing/recipes-publish.ts');
   const { handler: openConnection } = await import('../../functions/events/open-connection.ts');
   const { handler: catalog } = await import('../../functions/catalog/api.ts');
@@ -107,6 +111,17 @@ async function breakRequests(): Promise<void> {
     await join(pending, node);
     await world.set(nodePrincipalKey(pending.id), 'join_expires_at', '2026-01-01T00:00:00.000Z');
     await join(pending, newHost());
+
+    const tasks = openTaskScene(world, scene);
+    const [launched, thief] = [await tasks.launched(), await tasks.host()];
+    await tasks.end(thief, launched.task['id'] as string, succeeded(1));
+    const body = { repositories: ['gpuaas/apps/somebody/else'] };
+    await tasks.say(thief, 'POST /pull-credentials', { body });
+    const about = { node_id: launched.host.id, value: Buffer.from('secret'), seconds: 600 };
+    const { handle, writes } = planSecret({ newId, now: () => new Date() }, about);
+    await commit(writes);
+    for (const by of [launched.host, launched.host, thief])
+      await tasks.say(by, 'POST /secrets', { body: { handle, fetch_id: newId() } });
 
     // The work is not done when the time is over.
     const late = {

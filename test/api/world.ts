@@ -122,6 +122,8 @@ export async function openWorld({
     TOKEN_ISSUER: 'https://api.example.test',
     TOKEN_TTL_SECONDS: '900',
   });
+  // Of a world before this one.
+  Reflect.deleteProperty(globalThis, 'AGENT_FILE');
   // The bundler puts it there otherwise.
   Object.assign(globalThis, {
     OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()),

@@ -59,10 +59,15 @@ function verdict(person: Person, route: RouteKey): ReturnType<typeof judge> {
   return judge(grantsOf(person), routes[route].permission as Permission, where);
 }
 
+/** What a route must be told beside its path. */
+const QUERIES = { 'placement/explain': '?sku=cpu-small' };
+
 function pathOf(route: RouteKey, ids: Partial<Record<string, string>>): string {
-  return route
+  const path = route
     .slice(route.indexOf(' ') + 1)
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? ABSENT);
+  const query = Object.entries(QUERIES).find(([end]) => path.endsWith(end))?.[1] ?? '';
+  return path + query;
 }
 
 /** Asks for nothing a route could do: who gets through is told that the body is wrong, or that nothing is there. */

@@ -15,6 +15,7 @@ const SOURCES = [
   'sdk',
   'state-machines',
   // Served and seeded from there.
+  'agent',
   'docs/schemas',
   'starter-pack',
   'package.json',

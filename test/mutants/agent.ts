@@ -67,8 +67,8 @@ export const agent: Mutant[] = [
   {
     what: 'a project mounts the volume of another',
     file: 'agent/engine/volumes.ts',
-    from: "[PROJECT]: projectId, [VOLUME_KIND]: 'persistent' });",
-    to: "[VOLUME_KIND]: 'persistent' });",
+    from: '    [PROJECT]: projectId,\n',
+    to: '',
     noticedBy: LIFECYCLE,
   },
   {
