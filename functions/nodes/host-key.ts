@@ -6,9 +6,6 @@ import { environment } from '../platform/environment.ts';
 export const hostKey = (): Promise<PlatformKey> => platformKey(environment('HOST_KEY_ID'));
 
 /** A compact JWS. `typ` keeps one kind of statement from being taken for another (RFC 8725 §3.11). */
-export async function signForHosts(
-  typ: 'gpuaas-trust+jwt' | 'gpuaas-release+jwt',
-  payload: object,
-): Promise<string> {
+export async function signForHosts(typ: 'gpuaas-trust+jwt', payload: object): Promise<string> {
   return signJws({ typ }, payload, await hostKey());
 }
