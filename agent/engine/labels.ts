@@ -25,8 +25,8 @@ export const volumeName = (volumeId: string): string => `gpuaas-${volumeId}`;
 export const BRIDGE_PREFIX = 'gpw';
 
 /** An interface's name has at most 15 characters. Hashed, as ids made in the same moment begin alike. */
-export const bridgeName = (workloadId: string): string =>
-  `${BRIDGE_PREFIX}${hash('sha256', workloadId).slice(0, 12)}`;
+export const bridgeName = (workloadId: string, attempt = 1): string =>
+  `${BRIDGE_PREFIX}${hash('sha256', attempt === 1 ? workloadId : `${workloadId} ${attempt}`).slice(0, 12)}`;
 
 /** Changes with anything a container is made of. */
 export const specOf = (container: Container): string =>

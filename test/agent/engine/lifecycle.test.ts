@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { bridgeName } from '../../../agent/engine/labels.ts';
 import { Receipt } from '../../../functions/nodes/task.ts';
 import * as v from 'valibot';
 import { DEEP } from '../../deep.ts';
@@ -70,6 +71,19 @@ describe('one container', () => {
     expect(v.parse(Receipt, receipt)).toEqual(receipt);
     expect(await world.platform.verify(receipt_signature ?? '')).toEqual(receipt);
     expect(await isRefused(port)).toBe(true);
+  });
+
+  test('takes another bridge where an engine that was killed has kept the one by its name', async () => {
+    const launch = world.launchOf(world.container());
+    const { workload_id } = launch;
+    const kept = await world.docker.createNetwork({
+      Name: `kept-${workload_id}`,
+      Options: { 'com.docker.network.bridge.name': bridgeName(workload_id) },
+    });
+    const { containers: [launched] = [] } = await world.run('oci.launch', launch);
+    expect(await hello(launched?.ports[0]?.host)).toBe('hello\n');
+    await world.run('oci.remove', { workload_id });
+    await kept.remove();
   });
 
   test('removed a second time, or never known, it has an empty receipt', async () => {
