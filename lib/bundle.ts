@@ -5,6 +5,7 @@ import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { buildSync, type OutputFile } from 'esbuild';
+import { packText } from '../functions/docs/packed-text.ts';
 import { AGENT_FILE, agentTexts, bundleAgent } from './agent-bundle.ts';
 import { buildAsyncapi } from './asyncapi.ts';
 import { buildOpenapi } from './openapi.ts';
@@ -88,8 +89,8 @@ function bundle(): OutputFile[] {
     // Where functions/docs and functions/agent stand for texts: each text, made of the very sources bundled here.
     define: Object.fromEntries(
       Object.entries({
-        OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()),
-        ASYNCAPI_DOCUMENT: JSON.stringify(buildAsyncapi()),
+        OPENAPI_DOCUMENT: packText(JSON.stringify(buildOpenapi())),
+        ASYNCAPI_DOCUMENT: packText(JSON.stringify(buildAsyncapi())),
         ...agentTexts(),
       }).map(([name, text]) => [name, JSON.stringify(text)]),
     ),

@@ -1,4 +1,8 @@
-/** The document as text. `lib/bundle.ts` puts it in this place: it is made of the events whenever these are bundled. */
+import { unpackText } from './packed-text.ts';
+
+/** The document, packed. `lib/bundle.ts` puts it in this place: it is made of the events whenever these are bundled. */
 declare const ASYNCAPI_DOCUMENT: string;
 
-export const asyncapiText = (): string => ASYNCAPI_DOCUMENT;
+let text: string | undefined;
+
+export const asyncapiText = (): string => (text ??= unpackText(ASYNCAPI_DOCUMENT));

@@ -1,4 +1,5 @@
 import type { Domain } from '../../functions/routes.ts';
+import { packText } from '../../functions/docs/packed-text.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -126,8 +127,8 @@ export async function openWorld({
   Reflect.deleteProperty(globalThis, 'AGENT_FILE');
   // The bundler puts it there otherwise.
   Object.assign(globalThis, {
-    OPENAPI_DOCUMENT: JSON.stringify(buildOpenapi()),
-    ASYNCAPI_DOCUMENT: JSON.stringify(buildAsyncapi()),
+    OPENAPI_DOCUMENT: packText(JSON.stringify(buildOpenapi())),
+    ASYNCAPI_DOCUMENT: packText(JSON.stringify(buildAsyncapi())),
     ...agentTexts(),
   });
   // Bundled for those alone who ask for it.

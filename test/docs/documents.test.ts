@@ -9,6 +9,7 @@ import { curlOf } from '../../functions/docs/curl.ts';
 import type { OpenapiDocument, Operation, Schema } from '../../functions/docs/document.ts';
 import { docsEndpoints } from '../../functions/docs/endpoints.ts';
 import { fieldsOf, rulesOf } from '../../functions/docs/fields.ts';
+import { packText } from '../../functions/docs/packed-text.ts';
 import { renderPage } from '../../functions/docs/page.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import type { Request } from '../../functions/platform/http/request.ts';
@@ -23,8 +24,8 @@ const asyncapi = JSON.stringify(buildAsyncapi());
 
 beforeAll(() => {
   // The bundler puts the texts into these places.
-  vi.stubGlobal('OPENAPI_DOCUMENT', text);
-  vi.stubGlobal('ASYNCAPI_DOCUMENT', asyncapi);
+  vi.stubGlobal('OPENAPI_DOCUMENT', packText(text));
+  vi.stubGlobal('ASYNCAPI_DOCUMENT', packText(asyncapi));
 });
 
 afterAll(() => {
