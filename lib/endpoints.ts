@@ -12,6 +12,7 @@ import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
 import { nodesEndpoints } from '../functions/nodes/endpoints.ts';
 import { publishingEndpoints } from '../functions/publishing/endpoints.ts';
 import { retentionEndpoints } from '../functions/retention/endpoints.ts';
+import { tasksEndpoints } from '../functions/tasks/endpoints.ts';
 import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
 
 export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<Tables[D]>, Endpoint> };
@@ -30,6 +31,7 @@ const endpoints: EndpointsByDomain = {
   publishing: publishingEndpoints,
   retention: retentionEndpoints,
   selftest: selftestEndpoints,
+  tasks: tasksEndpoints,
 };
 
 export interface RouteInFull {

@@ -10,9 +10,10 @@ import { type Emitter, EVENTS, type Reactor } from '../functions/events.ts';
 import { handler as nodes } from '../functions/nodes/react-to-events.ts';
 import type { EventKind } from '../functions/platform/events.ts';
 import { handler as selftest } from '../functions/selftest/react-to-events.ts';
+import { handler as tasks } from '../functions/tasks/react-to-events.ts';
 import { ROOT } from '../lib/bundle.ts';
 
-const REACTORS = { allocations, artifacts, catalog, nodes, selftest } satisfies Record<
+const REACTORS = { allocations, artifacts, catalog, nodes, selftest, tasks } satisfies Record<
   Reactor,
   { types: readonly string[] }
 >;

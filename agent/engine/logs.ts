@@ -1,4 +1,4 @@
-import type { Payload, TaskResult } from '../../functions/nodes/task.ts';
+import type { Payload, TaskResult } from '../../functions/tasks/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import { Readable } from 'node:stream';
 import type { Engine } from './engine.ts';

@@ -2,7 +2,7 @@
 // same again; what was begun and not ended is performed again from its start.
 
 import { nodePath } from '../platform/paths.ts';
-import type { Outcome, Task, TaskFailure, TaskFrame } from '../../functions/nodes/task.ts';
+import type { Outcome, Task, TaskFailure, TaskFrame } from '../../functions/tasks/task.ts';
 import type { Journal } from '../journal/journal.ts';
 import { outcomeReport } from '../journal/task-journal.ts';
 import { judgeTask, readDelivery } from './judge-task.ts';

@@ -1,7 +1,7 @@
 // Whether a release may take the place of the running one. Pure.
 
 import type { AgentRelease } from '../../functions/nodes/agent-api.ts';
-import type { Payload } from '../../functions/nodes/task.ts';
+import type { Payload } from '../../functions/tasks/task.ts';
 import { compareVersions } from '../../functions/platform/version-number.ts';
 
 /** Why not; nothing if it may. */

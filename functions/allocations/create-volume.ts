@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { freeDiskFor, keepVolume, VOLUMES_MAX } from '../nodes/capacity.ts';
 import { findPlace, type Place, saveCapacity } from '../nodes/hold-capacity.ts';
-import { planTask } from '../nodes/plan-task.ts';
+import { planTask } from '../tasks/plan-task.ts';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';

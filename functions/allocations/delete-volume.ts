@@ -1,4 +1,4 @@
-import { readWorkloads } from '../nodes/read-workloads.ts';
+import { readWorkloads } from '../tasks/read-workloads.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { planVolumeRemoval } from './plan-volume-removal.ts';

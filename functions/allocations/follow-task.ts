@@ -1,4 +1,4 @@
-import type { TaskEnded } from '../nodes/task-row.ts';
+import type { TaskEnded } from '../tasks/task-row.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
 import { advanceRelease } from './advance-release.ts';

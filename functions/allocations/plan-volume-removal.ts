@@ -1,4 +1,4 @@
-import { planTask } from '../nodes/plan-task.ts';
+import { planTask } from '../tasks/plan-task.ts';
 import type { Context } from '../platform/context.ts';
 import type { Write } from '../platform/data/commit.ts';
 import type { DomainEvent } from '../platform/events.ts';

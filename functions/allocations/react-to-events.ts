@@ -1,5 +1,5 @@
 import { DrainRequested, NodeLost, NodeRecovered, NodeRemoved } from '../nodes/node-events.ts';
-import { TaskEnded } from '../nodes/task-row.ts';
+import { TaskEnded } from '../tasks/task-row.ts';
 import { on, reactions } from '../platform/workflow/reactions.ts';
 import { advanceRelease, removeWrittenOff } from './advance-release.ts';
 import { AllocationReleaseRequested, AllocationWrittenOff } from './allocation.ts';

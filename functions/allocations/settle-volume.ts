@@ -1,6 +1,6 @@
 import { forgetVolume } from '../nodes/capacity.ts';
 import { findPlace, saveCapacity } from '../nodes/hold-capacity.ts';
-import { readAnswers } from '../nodes/read-tasks.ts';
+import { readAnswers } from '../tasks/read-tasks.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';

@@ -7,7 +7,7 @@ import type { Project } from '../../functions/identity/project.ts';
 import { capacityKey, workloadKey } from '../../functions/nodes/keys.ts';
 import { DrainRequested, NodeLost, NodeRecovered } from '../../functions/nodes/node-events.ts';
 import type { Node } from '../../functions/nodes/node.ts';
-import type { Workload } from '../../functions/nodes/workload.ts';
+import type { Workload } from '../../functions/tasks/workload.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { runSweep } from '../../functions/platform/workflow/sweep.ts';

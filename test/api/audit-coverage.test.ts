@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
-import { TaskRequested } from '../../functions/nodes/task-row.ts';
+import { TaskRequested } from '../../functions/tasks/task-row.ts';
 import { placeId } from '../../functions/platform/data/keys.ts';
 import { routes, type RouteKey } from '../../functions/routes.ts';
 import { scopeOf } from '../../functions/platform/route.ts';

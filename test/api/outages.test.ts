@@ -63,8 +63,8 @@ async function breakRequests(): Promise<void> {
   const { anyAddress } = await import('./world.ts');
   const { heartbeatOf } = await import('../nodes/recipes.ts');
   const { enrolmentOf, newHost } = await import('../nodes/enrolments.ts');
-  const { openTaskScene, succeeded } = await import('../nodes/task-scene.ts');
-  const { planSecret } = await import('../../functions/nodes/plan-secret.ts');
+  const { openTaskScene, succeeded } = await import('../tasks/task-scene.ts');
+  const { planSecret } = await import('../../functions/tasks/plan-secret.ts');
   const { commit } = await import('../../functions/platform/data/commit.ts');
   const { newId } = await import('../../functions/platform/ids.ts');
   const { announce } = await import('../publishing/recipes-publish.ts');

@@ -9,7 +9,7 @@ import { compactVerify, importJWK, type JWK } from 'jose';
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Enrol, Heartbeat } from '../../../functions/nodes/agent-api.ts';
-import type { Outcome } from '../../../functions/nodes/task.ts';
+import type { Outcome } from '../../../functions/tasks/task.ts';
 import { sqs } from '../../../functions/platform/clients.ts';
 import { keyFile, readNodeKey } from '../../../agent/platform/node-key.ts';
 import { type Queues, startQueues } from '../../queues.ts';

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sqs } from '../../../functions/platform/clients.ts';
-import type { TaskFrame } from '../../../functions/nodes/task.ts';
+import type { TaskFrame } from '../../../functions/tasks/task.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { createNodeTokens } from '../../../agent/platform/node-token.ts';
 import { createPlatformClient } from '../../../agent/platform/platform-client.ts';

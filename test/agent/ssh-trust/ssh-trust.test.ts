@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Task } from '../../../functions/nodes/task.ts';
+import type { Task } from '../../../functions/tasks/task.ts';
 import { reconcileKeys } from '../../../agent/ssh-trust/authorized-keys.ts';
 import { parseUser, type User } from '../../../agent/ssh-trust/find-user.ts';
 import { createSshTrust } from '../../../agent/ssh-trust/reconcile-ssh-trust.ts';

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Payload, Task } from '../../../functions/nodes/task.ts';
+import type { Payload, Task } from '../../../functions/tasks/task.ts';
 import type { TaskContext } from '../../../agent/tasks/performer.ts';
 import { AgentStopping } from '../../../agent/runner/stopping.ts';
 import { currentVersion, makeCurrent, releaseFile, writeRelease } from '../../../agent/update/releases.ts';

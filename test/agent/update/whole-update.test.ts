@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Heartbeat } from '../../../functions/nodes/agent-api.ts';
-import type { Outcome, Payload } from '../../../functions/nodes/task.ts';
+import type { Outcome, Payload } from '../../../functions/tasks/task.ts';
 import { sqs } from '../../../functions/platform/clients.ts';
 import { bundleAgent } from '../../../lib/agent-bundle.ts';
 import manifest from '../../../package.json' with { type: 'json' };
