@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { findRevokedContents } from '../artifacts/find-revoked-contents.ts';
 import { readHostTrust } from '../artifacts/read-trust.ts';
+import { signForHosts } from '../nodes/host-key.ts';
 import { nodeOf } from '../platform/context.ts';
 import { environment } from '../platform/environment.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { NodeId } from '../platform/ids.ts';
 import { TrustReply } from './agent-api.ts';
-import { signForHosts } from '../nodes/host-key.ts';
 import { readWorkloads } from './read-workloads.ts';
 import { planTrustDocument } from './trust-document.ts';
 import { imagesOf } from './workload.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { findNode } from '../nodes/read-nodes.ts';
 import { query } from '../platform/http/endpoint.ts';
 import { NodeId } from '../platform/ids.ts';
-import { findNode } from '../nodes/read-nodes.ts';
 import { refuse } from './problems.ts';
 import { TaskListQuery, TaskPage, viewTask } from './task-row.ts';
 import { listTasksOf } from './task-store.ts';

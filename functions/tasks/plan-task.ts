@@ -1,14 +1,14 @@
 // How every domain asks something of a host. What comes back is committed with whatever else the caller decides.
 
 import * as v from 'valibot';
+import { fenceKey, nodeKey, workloadKey } from '../nodes/keys.ts';
+import { Node, requireEnrolled } from '../nodes/node.ts';
 import { nameActor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import type { Write } from '../platform/data/commit.ts';
 import { readItems } from '../platform/data/rows.ts';
 import type { DomainEvent } from '../platform/events.ts';
 import type { NodeId } from '../platform/ids.ts';
-import { fenceKey, nodeKey, workloadKey } from '../nodes/keys.ts';
-import { Node, requireEnrolled } from '../nodes/node.ts';
 import { type AskedTask, type KeptTask, planKept, TaskRequested } from './task-row.ts';
 import { nameSubject, subjectOfTask } from './task-rules.ts';
 import { insertTask } from './task-store.ts';

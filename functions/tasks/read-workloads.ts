@@ -1,9 +1,9 @@
 // What other domains may read of what hosts were asked to hold.
 
 import * as v from 'valibot';
+import { WORKLOAD_ROWS, workloadKey } from '../nodes/keys.ts';
 import { queryAll } from '../platform/data/rows.ts';
 import type { AllocationId, NodeId } from '../platform/ids.ts';
-import { WORKLOAD_ROWS, workloadKey } from '../nodes/keys.ts';
 import { Workload } from './workload.ts';
 
 /** What is beyond is not in the trust document either, and so does not start. */

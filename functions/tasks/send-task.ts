@@ -1,9 +1,9 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { readHostRevision } from '../artifacts/read-trust.ts';
+import { findQueueUrl } from '../nodes/node-queue.ts';
 import { sqs } from '../platform/clients.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
-import { findQueueUrl } from '../nodes/node-queue.ts';
 import { frameOf, isWorthSending, type KeptTask, type TaskRequested } from './task-row.ts';
 import { noteSent, readTask } from './task-store.ts';
 

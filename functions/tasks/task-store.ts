@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { TASK_ROWS, taskOfNodeKey } from '../nodes/keys.ts';
 import { putNew, update, type Write } from '../platform/data/commit.ts';
 import { type PageAsked, queryAll, readItems, readRows } from '../platform/data/rows.ts';
 import { readItem, updateItem } from '../platform/data/table.ts';
 import { lowerCased, type NodeId, type TaskId, textOf } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
-import { TASK_ROWS, taskOfNodeKey } from '../nodes/keys.ts';
 import { OPEN_TASKS, outcomeKey, taskKey } from './keys.ts';
 import type { End } from './outcome.ts';
 import { KeptOutcome, KeptTask } from './task-row.ts';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { fenceKey, WORKLOAD_ROWS, workloadKey } from '../nodes/keys.ts';
 import { putNew, remove, replace, sameAs, update, type Write } from '../platform/data/commit.ts';
 import { type PageAsked, readRows } from '../platform/data/rows.ts';
 import { readItem } from '../platform/data/table.ts';
 import { lowerCased, type NodeId, type WorkloadId } from '../platform/ids.ts';
 import type { PageOf } from '../platform/page.ts';
-import { fenceKey, WORKLOAD_ROWS, workloadKey } from '../nodes/keys.ts';
 import { Workload } from './workload.ts';
 
 export const parseWorkload = (item: unknown): Workload | undefined => v.parse(v.optional(Workload), item);

@@ -6,11 +6,11 @@ import { allocationsSweep } from '../../functions/allocations/sweep-allocations.
 import type { Volume } from '../../functions/allocations/volume.ts';
 import type { Project } from '../../functions/identity/project.ts';
 import { capacityKey } from '../../functions/nodes/keys.ts';
-import { taskKey } from '../../functions/tasks/keys.ts';
 import { NodeRemoved } from '../../functions/nodes/node-events.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { runSweep } from '../../functions/platform/workflow/sweep.ts';
+import { taskKey } from '../../functions/tasks/keys.ts';
 import { openScene, type Person, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { allocated, madeVolume, offered } from './held.ts';

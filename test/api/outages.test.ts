@@ -7,8 +7,8 @@ import * as metrics from '../../functions/platform/metrics.ts';
 import { routes, type RouteKey, tables } from '../../functions/routes.ts';
 import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { forgetWorld } from '../forget-world.ts';
-import type { HostKeys } from '../nodes/enrolments.ts';
 import { ofType, synthesizedApp } from '../lib/synthesized.ts';
+import type { HostKeys } from '../nodes/enrolments.ts';
 
 // What the alarms on our own metrics watch is what the functions really write, name by name and dimension by dimension.
 

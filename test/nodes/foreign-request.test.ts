@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nodesRoutes } from '../../functions/nodes/routes.ts';
 import { scopeOf } from '../../functions/platform/route.ts';
 import { secondsAfter } from '../../functions/platform/clock.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { limitCaller, LIMITS } from '../../functions/platform/rates/rates.ts';
-import { nodesRoutes } from '../../functions/nodes/routes.ts';
 import { tasksRoutes } from '../../functions/tasks/routes.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';

@@ -2,13 +2,13 @@
 
 import type { Artifact } from '../../functions/artifacts/artifact.ts';
 import type { Project } from '../../functions/identity/project.ts';
-import { planTask, type PlannedTask } from '../../functions/tasks/plan-task.ts';
-import { type Payload, payloadSchema } from '../../functions/tasks/task.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { refuse } from '../../functions/storage/problems.ts';
 import { saveOpened } from '../../functions/storage/keep-repository.ts';
 import * as v from 'valibot';
+import { planTask, type PlannedTask } from '../../functions/tasks/plan-task.ts';
+import { type Payload, payloadSchema } from '../../functions/tasks/task.ts';
 import type { Scene } from '../api/scene.ts';
 import { commitAgain } from '../commit-again.ts';
 

@@ -1,6 +1,6 @@
-import { planSecret } from '../../functions/tasks/plan-secret.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { planSecret } from '../../functions/tasks/plan-secret.ts';
 import { type Command, onPlatform, type Prepared } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import type { Call } from '../api/world.ts';

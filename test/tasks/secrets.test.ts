@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { planSecret } from '../../functions/tasks/plan-secret.ts';
-import { judgeFetch, type KeptSecret } from '../../functions/tasks/secret.ts';
 import { commit } from '../../functions/platform/data/commit.ts';
 import { newId } from '../../functions/platform/ids.ts';
+import { planSecret } from '../../functions/tasks/plan-secret.ts';
+import { judgeFetch, type KeptSecret } from '../../functions/tasks/secret.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { type Host, openTaskScene, succeeded, type TaskScene } from './task-scene.ts';

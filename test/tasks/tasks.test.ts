@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { workloadKey } from '../../functions/nodes/keys.ts';
-import { taskSweep } from '../../functions/tasks/sweep-tasks.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { runSweep } from '../../functions/platform/workflow/sweep.ts';
+import { taskSweep } from '../../functions/tasks/sweep-tasks.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { openWorld, type World } from '../api/world.ts';
 import { failed, openTaskScene, succeeded, type TaskScene } from './task-scene.ts';

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import * as v from 'valibot';
+import { type Payload, payloadSchema } from '../../functions/tasks/task.ts';
 import {
   findUnassigned,
   hearStatus,
@@ -8,8 +10,6 @@ import {
   planNext,
   type Workload,
 } from '../../functions/tasks/workload.ts';
-import { type Payload, payloadSchema } from '../../functions/tasks/task.ts';
-import * as v from 'valibot';
 
 const NOW = new Date('2026-01-01T00:00:00.000Z');
 const ID = '01a1eee6-7981-7238-9322-17f29cafee7b';
