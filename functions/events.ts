@@ -69,17 +69,17 @@ import {
   NodeSuspect,
   NodeUncordoned,
 } from './nodes/node-events.ts';
-import { PullRefused } from './nodes/pull.ts';
-import { SecretRefused } from './nodes/secret.ts';
-import { TaskEnded, TaskRequested } from './nodes/task-row.ts';
-import { WorkloadChanged } from './nodes/workload.ts';
 import { ForeignRequestRefused } from './platform/auth/foreign-request.ts';
 import type { EventKind } from './platform/events.ts';
 import { IntentCreated, IntentUnwrapped, UnwrapRefused } from './publishing/intent.ts';
 import { SelftestEnded, SelftestRequested } from './selftest/selftest.ts';
+import { PullRefused } from './tasks/pull.ts';
+import { SecretRefused } from './tasks/secret.ts';
+import { TaskEnded, TaskRequested } from './tasks/task-row.ts';
+import { WorkloadChanged } from './tasks/workload.ts';
 
 /** A domain with a function that reacts to events: functions/<reactor>/react-to-events.ts. */
-export type Reactor = 'allocations' | 'artifacts' | 'catalog' | 'nodes' | 'selftest';
+export type Reactor = 'allocations' | 'artifacts' | 'catalog' | 'nodes' | 'selftest' | 'tasks';
 
 export type Emitter =
   | 'allocations'
@@ -90,7 +90,8 @@ export type Emitter =
   | 'manifests'
   | 'nodes'
   | 'publishing'
-  | 'selftest';
+  | 'selftest'
+  | 'tasks';
 
 type Row = readonly [kind: EventKind, emitter: Emitter, reactors: readonly Reactor[]];
 
@@ -187,11 +188,6 @@ export const EVENTS = [
   [NodeKeyCloned, 'nodes', []],
   [ForeignRequestRefused, 'nodes', []],
   [NodeRemoved, 'nodes', ['allocations', 'nodes']],
-  [TaskRequested, 'nodes', ['nodes']],
-  [TaskEnded, 'nodes', ['allocations']],
-  [WorkloadChanged, 'nodes', []],
-  [PullRefused, 'nodes', []],
-  [SecretRefused, 'nodes', []],
 
   [IntentCreated, 'publishing', []],
   [IntentUnwrapped, 'publishing', []],
@@ -199,4 +195,10 @@ export const EVENTS = [
 
   [SelftestRequested, 'selftest', ['selftest']],
   [SelftestEnded, 'selftest', []],
+
+  [TaskRequested, 'tasks', ['tasks']],
+  [TaskEnded, 'tasks', ['allocations']],
+  [WorkloadChanged, 'tasks', []],
+  [PullRefused, 'tasks', []],
+  [SecretRefused, 'tasks', []],
 ] as const satisfies readonly Row[];

@@ -33,13 +33,7 @@ import {
 } from './identity/keys.ts';
 import { ASSERTION_PARTITIONS } from './identity/service-account-keys.ts';
 import { OPEN_SUBMISSIONS, PROJECT_SUBMISSIONS_PARTITIONS, SUBMISSION_PARTITIONS } from './manifests/keys.ts';
-import {
-  NODE_PARTITIONS,
-  NODES_PARTITION,
-  OPEN_TASKS,
-  SECRET_PARTITIONS,
-  TASK_PARTITIONS,
-} from './nodes/keys.ts';
+import { NODE_PARTITIONS, NODES_PARTITION } from './nodes/keys.ts';
 import {
   AUDIT_PARTITIONS,
   AUTHORIZATION_PARTITIONS,
@@ -55,6 +49,7 @@ import { openPromotions, PROMOTION_POLICY_PARTITION, promotionPartitions } from 
 import { INTENT_PARTITIONS, OPEN_INTENTS } from './publishing/keys.ts';
 import { OPEN_SELFTESTS, SELFTEST_PARTITIONS } from './selftest/keys.ts';
 import { REPOSITORY_PARTITION } from './storage/keys.ts';
+import { OPEN_TASKS, SECRET_PARTITIONS, TASK_PARTITIONS } from './tasks/keys.ts';
 
 interface Owned {
   table: readonly string[];
@@ -103,10 +98,8 @@ export const PARTITIONS = {
     table: [promotionPartitions('version'), promotionPartitions('artifact'), PROMOTION_POLICY_PARTITION],
     gsi1: [openPromotions('version'), openPromotions('artifact')],
   },
-  nodes: {
-    table: [NODE_PARTITIONS, TASK_PARTITIONS, SECRET_PARTITIONS],
-    gsi1: [NODES_PARTITION, OPEN_TASKS],
-  },
+  nodes: { table: [NODE_PARTITIONS], gsi1: [NODES_PARTITION] },
+  tasks: { table: [TASK_PARTITIONS, SECRET_PARTITIONS], gsi1: [OPEN_TASKS] },
   publishing: { table: [INTENT_PARTITIONS], gsi1: [OPEN_INTENTS] },
   artifacts: {
     table: [ARTIFACT_PARTITIONS, CONTENT_PARTITIONS, TRUST_PARTITION],

@@ -12,6 +12,7 @@ import { promotionProblems } from './promotion/problems.ts';
 import { publishingProblems } from './publishing/problems.ts';
 import { selftestProblems } from './selftest/problems.ts';
 import { storageProblems } from './storage/problems.ts';
+import { tasksProblems } from './tasks/problems.ts';
 import { trustProblems } from './trust/problems.ts';
 import { platformProblems } from './platform/errors.ts';
 
@@ -29,6 +30,7 @@ export const PROBLEMS = {
   ...publishingProblems,
   ...selftestProblems,
   ...storageProblems,
+  ...tasksProblems,
   ...trustProblems,
 };
 

@@ -14,6 +14,7 @@ import { nodesRoutes } from './nodes/routes.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { retentionRoutes } from './retention/routes.ts';
 import { selftestRoutes } from './selftest/routes.ts';
+import { tasksRoutes } from './tasks/routes.ts';
 import type { Requirement, Table } from './platform/route.ts';
 
 export const tables = {
@@ -29,6 +30,7 @@ export const tables = {
   publishing: publishingRoutes,
   retention: retentionRoutes,
   selftest: selftestRoutes,
+  tasks: tasksRoutes,
 };
 
 export type Tables = typeof tables;

@@ -9,8 +9,9 @@ import {
   SKU_PARTITION,
   VOLUME_PARTITIONS,
 } from '../functions/allocations/keys.ts';
-import { NODE_PARTITIONS, NODES_PARTITION, TASK_PARTITIONS } from '../functions/nodes/keys.ts';
+import { NODE_PARTITIONS, NODES_PARTITION } from '../functions/nodes/keys.ts';
 import { PROJECT_PARTITIONS } from '../functions/platform/data/keys.ts';
+import { TASK_PARTITIONS } from '../functions/tasks/keys.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
 import { PlatformFunction } from './platform-function.ts';

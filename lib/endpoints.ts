@@ -5,14 +5,15 @@ import { catalogEndpoints } from '../functions/catalog/endpoints.ts';
 import { eventsEndpoints } from '../functions/events/endpoints.ts';
 import { docsEndpoints } from '../functions/docs/endpoints.ts';
 import { identityEndpoints } from '../functions/identity/endpoints.ts';
+import { nodesEndpoints } from '../functions/nodes/endpoints.ts';
 import type { Endpoint } from '../functions/platform/http/endpoint.ts';
 import { type Domain, type RouteKey, type Tables, routes } from '../functions/routes.ts';
 import { type HandlerName } from '../functions/platform/route.ts';
 import { manifestsEndpoints } from '../functions/manifests/endpoints.ts';
-import { nodesEndpoints } from '../functions/nodes/endpoints.ts';
 import { publishingEndpoints } from '../functions/publishing/endpoints.ts';
 import { retentionEndpoints } from '../functions/retention/endpoints.ts';
 import { selftestEndpoints } from '../functions/selftest/endpoints.ts';
+import { tasksEndpoints } from '../functions/tasks/endpoints.ts';
 
 export type EndpointsByDomain = { [D in Domain]: Record<HandlerName<Tables[D]>, Endpoint> };
 
@@ -30,6 +31,7 @@ const endpoints: EndpointsByDomain = {
   publishing: publishingEndpoints,
   retention: retentionEndpoints,
   selftest: selftestEndpoints,
+  tasks: tasksEndpoints,
 };
 
 export interface RouteInFull {

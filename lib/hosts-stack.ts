@@ -5,6 +5,7 @@ import { Allocations } from './allocations.ts';
 import type { CoreStack } from './core-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { Nodes } from './nodes.ts';
+import { Tasks } from './tasks.ts';
 
 export interface HostsStackProps extends StackProps {
   data: DataStack;
@@ -21,7 +22,9 @@ export class HostsStack extends Stack {
   ) {
     super(scope, id, props);
     api.serve('agent', new Agent(this, 'Agent', { kernel, hostKey: data.hostKey, version }).api);
-    api.serve('nodes', new Nodes(this, 'Nodes', { kernel, data }).api);
+    const nodes = new Nodes(this, 'Nodes', { kernel, data });
+    api.serve('nodes', nodes.api);
+    api.serve('tasks', new Tasks(this, 'Tasks', { kernel, data, nodes }).api);
     api.serve('allocations', new Allocations(this, 'Allocations', { kernel }).api);
   }
 }

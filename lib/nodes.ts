@@ -4,23 +4,21 @@ import { Construct } from 'constructs';
 import { NODE_PARTITIONS, NODE_QUEUE_PREFIX, NODES_PARTITION } from '../functions/nodes/keys.ts';
 import { NODE_PRINCIPAL_PARTITIONS } from '../functions/platform/data/keys.ts';
 import { acknowledgeWide } from './acknowledge.ts';
-import { appRepositoriesArn, registryLogin } from './app-repositories.ts';
 import { configOf } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import { grantItems } from './grants.ts';
 import type { Kernel } from './kernel.ts';
-import { addNodeTasks } from './node-tasks.ts';
 import { PlatformFunction } from './platform-function.ts';
 import { Reactions } from './reactions.ts';
 import { ScheduledFunction } from './scheduled-function.ts';
-import { ANY_RESOURCE, PREFIXES } from './wildcards.ts';
+import { PREFIXES } from './wildcards.ts';
 
 export interface NodesProps {
   kernel: Kernel;
   data: Pick<DataStack, 'hostKey' | 'registryHost'>;
 }
 
-/** Hosts: how they join, whether they are heard of, and what they are asked to do. */
+/** Hosts: how they join, whether they are heard of, and the queues they are asked through. */
 export class Nodes extends Construct {
   readonly api: PlatformFunction;
 
@@ -30,7 +28,7 @@ export class Nodes extends Construct {
     const { heartbeatSeconds, nodeSuspectSeconds, nodeLostSeconds } = configOf(this);
     this.api = new PlatformFunction(this, 'Api', {
       entry: 'functions/nodes/api.ts',
-      description: 'Answers requests about nodes, and those of the nodes themselves.',
+      description: 'Answers requests about nodes, and what nodes tell of themselves.',
       memoryMb: 1024,
       concurrencyMax: 50,
       environment: {
@@ -43,27 +41,29 @@ export class Nodes extends Construct {
     kernel.grant(this.api);
     // A node is read along with who it is, by one request, which one statement has to allow as a whole.
     grantItems(this.api, control, {
-      actions: ['BatchGetItem', 'PutItem', 'DeleteItem'],
+      actions: ['BatchGetItem', 'PutItem'],
       partitions: [NODE_PARTITIONS, NODE_PRINCIPAL_PARTITIONS],
     });
+    grantItems(this.api, control, { actions: ['DeleteItem'], partitions: [NODE_PRINCIPAL_PARTITIONS] });
     grantItems(this.api, control, {
-      actions: ['GetItem', 'UpdateItem', 'ConditionCheckItem', 'Query'],
+      actions: ['UpdateItem', 'ConditionCheckItem', 'Query'],
       partitions: [NODE_PARTITIONS],
     });
     grantItems(this.api, control, { actions: ['Query'], partitions: [NODES_PARTITION], index: 'gsi1' });
     this.grantQueues(this.api, ['sqs:CreateQueue', 'sqs:GetQueueUrl']);
+    // Who joins is told by which key the platform is known; this function signs nothing with it.
     this.api.addToRolePolicy(
-      new PolicyStatement({ actions: ['kms:GetPublicKey', 'kms:Sign'], resources: [data.hostKey.keyArn] }),
+      new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [data.hostKey.keyArn] }),
     );
-    this.api.addEnvironment('NODE_AGENT_ROLE_ARN', this.agentRole(this.api).roleArn);
+    this.addQueueReader();
 
     const reactions = new Reactions(this, 'Reactions', {
       domain: 'nodes',
       kernel,
-      description: 'Sends tasks to hosts, and removes the queue of a node that was removed.',
+      description: 'Removes the queue of a node that was removed.',
     });
     grantItems(reactions, control, { actions: ['BatchGetItem'], partitions: [NODE_PARTITIONS] });
-    this.grantQueues(reactions, ['sqs:DeleteQueue']);
+    this.grantQueues(reactions, ['sqs:GetQueueUrl', 'sqs:DeleteQueue']);
 
     const sweep = new ScheduledFunction(this, 'Sweep', {
       entry: 'functions/nodes/sweep-nodes.ts',
@@ -82,22 +82,20 @@ export class Nodes extends Construct {
       partitions: [NODE_PARTITIONS],
     });
     kernel.grantTell(sweep);
-
-    addNodeTasks(this, {
-      kernel,
-      api: this.api,
-      reactions,
-      grantSend: (fn) => this.grantQueues(fn, ['sqs:GetQueueUrl', 'sqs:SendMessage']),
-    });
   }
 
-  /** Hosts read their queue and pull images with sessions of this role, each limited to what is its node's. */
-  private agentRole(api: PlatformFunction): Role {
-    const role = new Role(this, 'Agent', {
-      description: 'Reads queues and pulls images; each session is limited to what one node is to have.',
-      assumedBy: new ArnPrincipal(api.role?.roleArn ?? ''),
+  /** The right to find the queues of nodes and to send to them. */
+  grantSend(fn: PlatformFunction): void {
+    this.grantQueues(fn, ['sqs:GetQueueUrl', 'sqs:SendMessage']);
+  }
+
+  /** Hosts read their queue with sessions of this role, each limited to that one. */
+  private addQueueReader(): void {
+    const reader = new Role(this, 'QueueReader', {
+      description: 'Reads queues of nodes; each session is limited to that of one node.',
+      assumedBy: new ArnPrincipal(this.api.role?.roleArn ?? ''),
     });
-    role.addToPolicy(
+    reader.addToPolicy(
       new PolicyStatement({
         actions: [
           'sqs:ReceiveMessage',
@@ -108,18 +106,11 @@ export class Nodes extends Construct {
         resources: [this.queuesArn()],
       }),
     );
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: PREFIXES.nodePulls.actions.slice(),
-        resources: [appRepositoriesArn(this)],
-      }),
+    acknowledgeWide(reader, this.queuesArn(), PREFIXES.nodeQueues.reason);
+    this.api.addToRolePolicy(
+      new PolicyStatement({ actions: ['sts:AssumeRole'], resources: [reader.roleArn] }),
     );
-    role.addToPolicy(registryLogin());
-    acknowledgeWide(role, '*', ANY_RESOURCE.registryLogin.reason);
-    acknowledgeWide(role, this.queuesArn(), PREFIXES.nodeQueues.reason);
-    acknowledgeWide(role, appRepositoriesArn(this), PREFIXES.nodePulls.reason);
-    api.addToRolePolicy(new PolicyStatement({ actions: ['sts:AssumeRole'], resources: [role.roleArn] }));
-    return role;
+    this.api.addEnvironment('QUEUE_READER_ROLE_ARN', reader.roleArn);
   }
 
   private grantQueues(fn: PlatformFunction, actions: (typeof PREFIXES.nodeQueues.actions)[number][]): void {

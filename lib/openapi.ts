@@ -16,6 +16,8 @@ const DOMAINS: Record<Domain, string> = {
   retention: 'Published content that no artifact needs.',
   agent: 'The program that hosts run, and how a machine becomes a host.',
   nodes: 'Hosts: how they join, whether they are heard of, and what they tell of themselves.',
+  tasks:
+    'What hosts are asked to do, what runs on them, and what they need for it: images, secrets and trust.',
   manifests: 'App manifests, their submission and their review.',
   selftest: 'Health and self-tests of the platform.',
   docs: 'The descriptions of this API and of the events, and the schema of app manifests.',

@@ -1,3 +1,4 @@
+import { handler as nodes } from '../functions/nodes/react-to-events.ts';
 import { TRANSITION_EVENTS } from '../functions/promotion/status.ts';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { globSync, readFileSync } from 'node:fs';
@@ -7,12 +8,12 @@ import { handler as allocations } from '../functions/allocations/react-to-events
 import { handler as artifacts } from '../functions/artifacts/react-to-events.ts';
 import { handler as catalog } from '../functions/catalog/react-to-events.ts';
 import { type Emitter, EVENTS, type Reactor } from '../functions/events.ts';
-import { handler as nodes } from '../functions/nodes/react-to-events.ts';
 import type { EventKind } from '../functions/platform/events.ts';
 import { handler as selftest } from '../functions/selftest/react-to-events.ts';
+import { handler as tasks } from '../functions/tasks/react-to-events.ts';
 import { ROOT } from '../lib/bundle.ts';
 
-const REACTORS = { allocations, artifacts, catalog, nodes, selftest } satisfies Record<
+const REACTORS = { allocations, artifacts, catalog, nodes, selftest, tasks } satisfies Record<
   Reactor,
   { types: readonly string[] }
 >;

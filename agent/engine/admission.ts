@@ -2,8 +2,8 @@
 // signature holds by the platform's trust policies.
 
 import { findImageEvidence } from '../../functions/content/image-evidence.ts';
-import type { TrustDocument } from '../../functions/nodes/agent-api.ts';
 import { readRepository, type RegistryLogin } from '../../functions/storage/registry-client.ts';
+import type { TrustDocument } from '../../functions/tasks/agent-api.ts';
 import { judgeTrust } from '../../functions/trust/trust.ts';
 import { type PlatformChannel, TaskFailed } from '../tasks/performer.ts';
 import type { Verdicts } from './verdicts.ts';

@@ -2,8 +2,8 @@
 // before, and is then simply done again.
 
 import type Docker from 'dockerode';
-import type { TrustDocument } from '../../functions/nodes/agent-api.ts';
-import type { Container } from '../../functions/nodes/task.ts';
+import type { TrustDocument } from '../../functions/tasks/agent-api.ts';
+import type { Container } from '../../functions/tasks/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import { nameOf, readTrust } from './admission.ts';
 import { containerOptions } from './container-options.ts';

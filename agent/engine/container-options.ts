@@ -1,7 +1,7 @@
 // How a container is made. Whatever is not written here, it does not get.
 
 import type { ContainerCreateOptions, MountConfig } from 'dockerode';
-import { type Container, FORBIDDEN_ENV } from '../../functions/nodes/task.ts';
+import { type Container, FORBIDDEN_ENV } from '../../functions/tasks/task.ts';
 import { gpuOptions } from './gpu.ts';
 import { containerLabels, containerName, networkName, volumeName } from './labels.ts';
 import type { User } from './user.ts';

@@ -1,7 +1,7 @@
 // The engine says in words what went wrong; those who decide by it need a code of the closed list.
 
 import { Refusal } from '../../functions/platform/errors.ts';
-import type { TaskFailure } from '../../functions/nodes/task.ts';
+import type { TaskFailure } from '../../functions/tasks/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 
 const DETAIL_CHARACTERS_MAX = 1000;

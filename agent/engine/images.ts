@@ -1,7 +1,7 @@
 // The images of a workload: admitted, then on the engine, by the very digest that was judged.
 
-import type { Container } from '../../functions/nodes/task.ts';
-import type { TrustDocument } from '../../functions/nodes/agent-api.ts';
+import type { TrustDocument } from '../../functions/tasks/agent-api.ts';
+import type { Container } from '../../functions/tasks/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import { type Credentials, type ImageName, nameOf, requireAssigned, requireSigned } from './admission.ts';
 import type { Engine } from './engine.ts';

@@ -2,7 +2,7 @@
 // label belongs to somebody else and is never touched.
 
 import { hash } from 'node:crypto';
-import type { Container } from '../../functions/nodes/task.ts';
+import type { Container } from '../../functions/tasks/task.ts';
 import type { Workload } from './workload.ts';
 
 export const NODE = 'gpuaas.node';

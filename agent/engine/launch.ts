@@ -1,4 +1,4 @@
-import type { TaskResult } from '../../functions/nodes/task.ts';
+import type { TaskResult } from '../../functions/tasks/task.ts';
 import { type TaskContext, TaskFailed, type WorkloadRecord } from '../tasks/performer.ts';
 import { bringUp, type Outputs } from './bring-up.ts';
 import { despiteRestarts } from './engine.ts';

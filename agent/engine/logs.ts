@@ -1,6 +1,6 @@
-import type { Payload, TaskResult } from '../../functions/nodes/task.ts';
-import { TaskFailed } from '../tasks/performer.ts';
 import { Readable } from 'node:stream';
+import type { Payload, TaskResult } from '../../functions/tasks/task.ts';
+import { TaskFailed } from '../tasks/performer.ts';
 import type { Engine } from './engine.ts';
 import { unlessAbsent } from './engine-errors.ts';
 import { frames } from './frames.ts';

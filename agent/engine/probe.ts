@@ -4,7 +4,7 @@
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import type Docker from 'dockerode';
-import type { Container } from '../../functions/nodes/task.ts';
+import type { Container } from '../../functions/tasks/task.ts';
 import { execute } from './exec.ts';
 
 type Health = NonNullable<Container['health']>;

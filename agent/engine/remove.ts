@@ -1,7 +1,7 @@
 // Gone means gone: after everything was removed the engine is looked at again, and what was removed and what remains is
 // signed with the node's key.
 
-import type { Receipt, TaskResult } from '../../functions/nodes/task.ts';
+import type { Receipt, TaskResult } from '../../functions/tasks/task.ts';
 import { type TaskContext, TaskFailed } from '../tasks/performer.ts';
 import { despiteRestarts } from './engine.ts';
 import { failureOf } from './engine-errors.ts';

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Container } from '../../functions/nodes/task.ts';
+import type { Container } from '../../functions/tasks/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import type { Engine } from './engine.ts';
 import type { User } from './user.ts';

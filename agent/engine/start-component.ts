@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import type { Container } from '../../functions/nodes/task.ts';
+import type { Container } from '../../functions/tasks/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import { orAborted, pause } from './deadline.ts';
 import { execute } from './exec.ts';

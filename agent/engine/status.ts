@@ -1,6 +1,6 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import type { WorkloadStatus } from '../../functions/nodes/agent-api.ts';
-import type { Container, ContainerStatus } from '../../functions/nodes/task.ts';
+import type { WorkloadStatus } from '../../functions/tasks/agent-api.ts';
+import type { Container, ContainerStatus } from '../../functions/tasks/task.ts';
 import type { WorkloadRecord } from '../tasks/performer.ts';
 import type { Engine } from './engine.ts';
 import { unlessAbsent } from './engine-errors.ts';

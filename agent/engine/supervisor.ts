@@ -1,7 +1,7 @@
 // What happens to a workload after it was ready: its health is watched, what ends or does not answer is restarted, a
 // bounded number of times and ever later, and each change is told to the platform.
 
-import type { Container } from '../../functions/nodes/task.ts';
+import type { Container } from '../../functions/tasks/task.ts';
 import type { WorkloadRecord } from '../tasks/performer.ts';
 import { bringUp } from './bring-up.ts';
 import { pause } from './deadline.ts';

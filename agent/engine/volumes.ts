@@ -3,7 +3,7 @@
 
 import { lchownSync } from 'node:fs';
 import type { VolumeInspectInfo } from 'dockerode';
-import type { Volume } from '../../functions/nodes/task.ts';
+import type { Volume } from '../../functions/tasks/task.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import type { Engine } from './engine.ts';
 import { settled } from './deadline.ts';

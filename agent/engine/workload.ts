@@ -1,8 +1,8 @@
 // What runs together: one container or several, by the same rules.
 
 import * as v from 'valibot';
-import { type Container, type Payload, payloadSchema, type Volume } from '../../functions/nodes/task.ts';
-import { startSteps } from '../../functions/nodes/task-rules.ts';
+import { startSteps } from '../../functions/tasks/task-rules.ts';
+import { type Container, type Payload, payloadSchema, type Volume } from '../../functions/tasks/task.ts';
 import { TaskFailed, type WorkloadRecord } from '../tasks/performer.ts';
 
 export type LaunchPayload = Payload<'oci.launch'> | Payload<'compose.up'>;

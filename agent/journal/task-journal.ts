@@ -1,7 +1,7 @@
 // What was asked of this host, how far it came, and how it ended: intent before effect, outcome before acknowledgement.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { Outcome, TaskFrame } from '../../functions/nodes/task.ts';
+import type { Outcome, TaskFrame } from '../../functions/tasks/task.ts';
 import { atomically } from './open-database.ts';
 import type { ReportJournal } from './report-journal.ts';
 import { publishStep } from './step-channel.ts';

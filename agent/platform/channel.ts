@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { SecretValue } from '../../functions/nodes/agent-api.ts';
+import { SecretValue } from '../../functions/tasks/agent-api.ts';
 import type { Config } from '../config/config.ts';
 import type { ReportJournal } from '../journal/report-journal.ts';
 import type { PlatformChannel } from '../tasks/performer.ts';

@@ -1,4 +1,4 @@
-import { AssignedWorkloadPage } from '../../functions/nodes/agent-api.ts';
+import { AssignedWorkloadPage } from '../../functions/tasks/agent-api.ts';
 import type { WorkloadJournal } from '../tasks/performer.ts';
 import { nodePath } from './paths.ts';
 import type { AskPlatform } from './platform-client.ts';

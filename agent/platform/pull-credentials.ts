@@ -1,4 +1,4 @@
-import { PullCredentials } from '../../functions/nodes/agent-api.ts';
+import { PullCredentials } from '../../functions/tasks/agent-api.ts';
 import { nodePath } from './paths.ts';
 import type { AskPlatform } from './platform-client.ts';
 

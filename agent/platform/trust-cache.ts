@@ -1,4 +1,4 @@
-import { TrustDocument, TrustReply } from '../../functions/nodes/agent-api.ts';
+import { TrustDocument, TrustReply } from '../../functions/tasks/agent-api.ts';
 import type { Config } from '../config/config.ts';
 import { TaskFailed } from '../tasks/performer.ts';
 import { nodePath } from './paths.ts';

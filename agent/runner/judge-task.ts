@@ -7,7 +7,7 @@ import {
   type TaskFailure,
   TaskFrame,
   TASK_BYTES_MAX,
-} from '../../functions/nodes/task.ts';
+} from '../../functions/tasks/task.ts';
 
 export type Delivery =
   | { frame: TaskFrame }

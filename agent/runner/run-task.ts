@@ -1,11 +1,10 @@
 // One task from its delivery to its outcome. Whatever can be read is answered; what was answered before is answered the
 // same again; what was begun and not ended is performed again from its start.
 
+import type { Outcome, Task, TaskFailure, TaskFrame } from '../../functions/tasks/task.ts';
 import { nodePath } from '../platform/paths.ts';
-import type { Outcome, Task, TaskFailure, TaskFrame } from '../../functions/nodes/task.ts';
 import type { Journal } from '../journal/journal.ts';
 import { outcomeReport } from '../journal/task-journal.ts';
-import { judgeTask, readDelivery } from './judge-task.ts';
 import {
   type Log,
   type Performer,
@@ -13,6 +12,7 @@ import {
   type TaskContext,
   TaskFailed,
 } from '../tasks/performer.ts';
+import { judgeTask, readDelivery } from './judge-task.ts';
 
 export interface TaskRunner {
   nodeId: string;

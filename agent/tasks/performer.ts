@@ -1,7 +1,7 @@
 // What it takes to carry out tasks of one kind, and what those who do it are given.
 
-import type { TrustDocument, WorkloadStatus } from '../../functions/nodes/agent-api.ts';
-import type { Task, TaskFailure, TaskKind, TaskResult } from '../../functions/nodes/task.ts';
+import type { TrustDocument, WorkloadStatus } from '../../functions/tasks/agent-api.ts';
+import type { Task, TaskFailure, TaskKind, TaskResult } from '../../functions/tasks/task.ts';
 
 /** One line of JSON; values that may be secret never get here. */
 export type Log = (

@@ -1,8 +1,8 @@
 // Whether a release may take the place of the running one. Pure.
 
 import type { AgentRelease } from '../../functions/nodes/agent-api.ts';
-import type { Payload } from '../../functions/nodes/task.ts';
 import { compareVersions } from '../../functions/platform/version-number.ts';
+import type { Payload } from '../../functions/tasks/task.ts';
 
 /** Why not; nothing if it may. */
 export function releaseFault(

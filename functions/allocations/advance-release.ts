@@ -1,11 +1,11 @@
-import { type PlannedTask, planRemoval } from '../nodes/plan-task.ts';
-import { readAnswers } from '../nodes/read-tasks.ts';
-import { readWorkloadsOn } from '../nodes/read-workloads.ts';
-import type { Workload } from '../nodes/workload.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import { commitDecision, type Decision } from '../platform/data/change.ts';
 import type { AllocationId } from '../platform/ids.ts';
+import { type PlannedTask, planRemoval } from '../tasks/plan-task.ts';
+import { readAnswers } from '../tasks/read-tasks.ts';
+import { readWorkloadsOn } from '../tasks/read-workloads.ts';
+import type { Workload } from '../tasks/workload.ts';
 import {
   aboutAllocation,
   type Allocation,

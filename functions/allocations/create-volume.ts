@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { freeDiskFor, keepVolume, VOLUMES_MAX } from '../nodes/capacity.ts';
 import { findPlace, type Place, saveCapacity } from '../nodes/hold-capacity.ts';
-import { planTask } from '../nodes/plan-task.ts';
 import { nameActor } from '../platform/actor.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
 import { ProjectId, type VolumeId } from '../platform/ids.ts';
+import { planTask } from '../tasks/plan-task.ts';
 import { type Allocation, requireActive } from './allocation.ts';
 import { findAllocation, requireStillActive } from './allocation-store.ts';
 import { refuse } from './problems.ts';

@@ -1,6 +1,6 @@
-import { readWorkloads } from '../nodes/read-workloads.ts';
 import { projectOf } from '../platform/context.ts';
 import { command } from '../platform/http/endpoint.ts';
+import { readWorkloads } from '../tasks/read-workloads.ts';
 import { planVolumeRemoval } from './plan-volume-removal.ts';
 import { refuse } from './problems.ts';
 import { aboutVolume, subjectOfVolume, Volume, VolumeParams } from './volume.ts';

@@ -1,6 +1,6 @@
-import type { TaskEnded } from '../nodes/task-row.ts';
 import type { Context } from '../platform/context.ts';
 import type { EventOf } from '../platform/events.ts';
+import type { TaskEnded } from '../tasks/task-row.ts';
 import { advanceRelease } from './advance-release.ts';
 import { settleVolume } from './settle-volume.ts';
 

@@ -1,7 +1,7 @@
-import { planTask } from '../nodes/plan-task.ts';
 import type { Context } from '../platform/context.ts';
 import type { Write } from '../platform/data/commit.ts';
 import type { DomainEvent } from '../platform/events.ts';
+import { planTask } from '../tasks/plan-task.ts';
 import { askRemoval, type Volume } from './volume.ts';
 import { saveVolume } from './volume-store.ts';
 

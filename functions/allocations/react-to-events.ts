@@ -1,6 +1,6 @@
 import { DrainRequested, NodeLost, NodeRecovered, NodeRemoved } from '../nodes/node-events.ts';
-import { TaskEnded } from '../nodes/task-row.ts';
 import { on, reactions } from '../platform/workflow/reactions.ts';
+import { TaskEnded } from '../tasks/task-row.ts';
 import { advanceRelease, removeWrittenOff } from './advance-release.ts';
 import { AllocationReleaseRequested, AllocationWrittenOff } from './allocation.ts';
 import { forgetVolumes } from './forget-volumes.ts';

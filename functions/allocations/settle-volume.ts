@@ -1,11 +1,11 @@
 import { forgetVolume } from '../nodes/capacity.ts';
 import { findPlace, saveCapacity } from '../nodes/hold-capacity.ts';
-import { readAnswers } from '../nodes/read-tasks.ts';
 import type { Actor } from '../platform/actor.ts';
 import type { Context } from '../platform/context.ts';
 import { commitDecision } from '../platform/data/change.ts';
 import type { Write } from '../platform/data/commit.ts';
 import type { VolumeId } from '../platform/ids.ts';
+import { readAnswers } from '../tasks/read-tasks.ts';
 import { planVolumeRemoval } from './plan-volume-removal.ts';
 import {
   aboutVolume,

@@ -3,12 +3,12 @@ import { createNode } from './create-node.ts';
 import { drainNode } from './drain-node.ts';
 import { enrolNode } from './enrol-node.ts';
 import { getNode } from './get-node.ts';
+import { issueQueueCredentials } from './issue-queue-credentials.ts';
 import { listNodes } from './list-nodes.ts';
 import { putInventory } from './put-inventory.ts';
 import { recordHeartbeat } from './record-heartbeat.ts';
 import { removeNode } from './remove-node.ts';
 import { renewJoinToken } from './renew-join-token.ts';
-import { taskEndpoints } from './task-endpoints.ts';
 import { uncordonNode } from './uncordon-node.ts';
 
 /** Every handler of the domain, by the name its routes call it. */
@@ -24,5 +24,5 @@ export const nodesEndpoints = {
   enrolNode,
   putInventory,
   recordHeartbeat,
-  ...taskEndpoints,
+  issueQueueCredentials,
 };

@@ -8,7 +8,7 @@ import { NodeId } from '../platform/ids.ts';
 import { QueueCredentials } from './agent-api.ts';
 import { findQueueUrl } from './node-queue.ts';
 import { queueNameOf } from './keys.ts';
-import { refuse } from './task-problems.ts';
+import { refuse } from './problems.ts';
 
 const SESSION_SECONDS = 3600;
 
@@ -33,7 +33,7 @@ export const issueQueueCredentials = command(
     const { id } = nodeOf(ctx);
     const [queue_url, region] = await Promise.all([findQueueUrl(id), sqs().config.region()]);
     if (queue_url === undefined) throw refuse('node.not_enrolled');
-    const roleArn = environment('NODE_AGENT_ROLE_ARN');
+    const roleArn = environment('QUEUE_READER_ROLE_ARN');
     const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = await assumeRole({
       roleArn,
       name: `queue-${id}`,

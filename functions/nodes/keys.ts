@@ -1,5 +1,6 @@
-// Where hosts, their tasks and what runs on them are kept. Pure, because the CDK app reads it too: a function's role
-// reaches these partitions and no others. Who a node is for authorization lies apart: nodePrincipalKey of the kernel.
+// Where hosts are kept. Pure, because the CDK app reads it too: a function's role reaches these partitions and no others.
+// Who a node is for authorization lies apart: nodePrincipalKey of the kernel. The rows that functions/tasks keeps beside a
+// node are named here too, so that everything in its partition is told apart on one page.
 
 import type { Key } from '../platform/data/table.ts';
 import type { NodeId, TaskId, WorkloadId } from '../platform/ids.ts';
@@ -7,11 +8,6 @@ import type { NodeId, TaskId, WorkloadId } from '../platform/ids.ts';
 export const NODE_PARTITIONS = 'NODE#*';
 /** Every node that was not removed, in gsi1, by id. */
 export const NODES_PARTITION = 'NODES';
-export const TASK_PARTITIONS = 'TASK#*';
-/** Tasks that were not answered yet, in gsi1, by deadline. */
-export const OPEN_TASKS = 'TASKS#OPEN';
-/** Values a host may fetch once, by the hash of their handle. */
-export const SECRET_PARTITIONS = 'SECRET#*';
 
 export const nodeKey = (id: NodeId): Key => ({ pk: `NODE#${id}`, sk: 'NODE' });
 /** Small and often written, so it is a row of its own. */
@@ -35,10 +31,6 @@ export const fenceKey = (node: NodeId, subject: string): Key => ({
   pk: `NODE#${node}`,
   sk: `FENCE#${subject}`,
 });
-export const taskKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'TASK' });
-/** How the host answered it. */
-export const outcomeKey = (id: TaskId): Key => ({ pk: `TASK#${id}`, sk: 'OUTCOME' });
-export const secretKey = (handleHash: string): Key => ({ pk: `SECRET#${handleHash}`, sk: 'SECRET' });
 
 /** In SQS. Every queue of a node begins so, and no other. */
 export const NODE_QUEUE_PREFIX = 'gpuaas-node-';

@@ -109,6 +109,13 @@ export function requirePresent(node: Node | undefined): Node {
   return node;
 }
 
+/** What may be asked to do something. One that is lost may still come back, and then finds what was asked of it. */
+export function requireEnrolled(node: Node | undefined): Node {
+  const present = requirePresent(node);
+  if (present.status === 'pending') throw refuse('node.not_enrolled');
+  return present;
+}
+
 const changed = (node: Node, change: Partial<Node>): Node => ({
   ...node,
   ...change,

@@ -1,8 +1,8 @@
 import { type Problems, refusing } from '../platform/errors.ts';
-import { taskProblems } from './task-problems.ts';
 
 export const nodesProblems = {
   'node.in_use': { status: 409, retryable: false, title: 'Something is still held or running on the node' },
+  'node.not_enrolled': { status: 409, retryable: false, title: 'No agent has enrolled for the node' },
   'node.key_cloned': {
     status: 409,
     retryable: false,
@@ -25,7 +25,6 @@ export const nodesProblems = {
     retryable: false,
     title: 'The join token was used with another key',
   },
-  ...taskProblems,
 } as const satisfies Problems;
 
 export const refuse = refusing({ ...nodesProblems });

@@ -1,5 +1,4 @@
 import type { Table } from '../platform/route.ts';
-import { taskRoutes } from './task-routes.ts';
 
 export const nodesRoutes = {
   'POST /api/v1/admin/nodes': ['createNode', 'platform.node.write'],
@@ -14,6 +13,5 @@ export const nodesRoutes = {
   'POST /api/v1/nodes/{node_id}/enrolment': ['enrolNode', 'public'],
   'PUT /api/v1/nodes/{node_id}/inventory': ['putInventory', 'node.report'],
   'POST /api/v1/nodes/{node_id}/heartbeat': ['recordHeartbeat', 'node.report'],
-
-  ...taskRoutes,
+  'POST /api/v1/nodes/{node_id}/queue-credentials': ['issueQueueCredentials', 'node.credential.issue'],
 } as const satisfies Table;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Payload, TaskFrame, TaskKind } from '../../functions/nodes/task.ts';
 import type { Performers } from '../../agent/tasks/performer.ts';
-import { TASK_KINDS } from '../../functions/nodes/task.ts';
+import type { Payload, TaskFrame, TaskKind } from '../../functions/tasks/task.ts';
+import { TASK_KINDS } from '../../functions/tasks/task.ts';
 
 export const NODE = '0190a000-0000-7000-8000-000000000001';
 

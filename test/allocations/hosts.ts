@@ -3,17 +3,17 @@
 import type { Allocation } from '../../functions/allocations/allocation.ts';
 import { nodeKey } from '../../functions/nodes/keys.ts';
 import type { Node } from '../../functions/nodes/node.ts';
-import { planOutcome, TaskEnded } from '../../functions/nodes/task-row.ts';
-import { insertOutcome, readTask, saveEnd } from '../../functions/nodes/task-store.ts';
-import { payloadSchema, type Outcome, type TaskFailure } from '../../functions/nodes/task.ts';
-import { planLaunch, type Workload } from '../../functions/nodes/workload.ts';
-import { findWorkload, removeWorkload, saveWorkload } from '../../functions/nodes/workload-store.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { commitDecision } from '../../functions/platform/data/change.ts';
 import { commit, type Write } from '../../functions/platform/data/commit.ts';
 import type { DomainEvent, PlatformEvent } from '../../functions/platform/events.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import * as v from 'valibot';
+import { planOutcome, TaskEnded } from '../../functions/tasks/task-row.ts';
+import { insertOutcome, readTask, saveEnd } from '../../functions/tasks/task-store.ts';
+import { payloadSchema, type Outcome, type TaskFailure } from '../../functions/tasks/task.ts';
+import { findWorkload, removeWorkload, saveWorkload } from '../../functions/tasks/workload-store.ts';
+import { planLaunch, type Workload } from '../../functions/tasks/workload.ts';
 import type { World } from '../api/world.ts';
 import { react } from '../react.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../functions/platform/ids.ts';
-import { TaskRequested } from '../../functions/nodes/task-row.ts';
 import { placeId } from '../../functions/platform/data/keys.ts';
 import { routes, type RouteKey } from '../../functions/routes.ts';
 import { scopeOf } from '../../functions/platform/route.ts';
+import { TaskRequested } from '../../functions/tasks/task-row.ts';
 import { routesInFull } from '../../lib/endpoints.ts';
 import { isAsked } from '../domains.ts';
 import type { Body } from './recipe.ts';

@@ -7,8 +7,8 @@ import * as metrics from '../../functions/platform/metrics.ts';
 import { routes, type RouteKey, tables } from '../../functions/routes.ts';
 import { SMOOTH } from '../../lib/local/wire/roughness.ts';
 import { forgetWorld } from '../forget-world.ts';
-import type { HostKeys } from '../nodes/enrolments.ts';
 import { ofType, synthesizedApp } from '../lib/synthesized.ts';
+import type { HostKeys } from '../nodes/enrolments.ts';
 
 // What the alarms on our own metrics watch is what the functions really write, name by name and dimension by dimension.
 
@@ -63,8 +63,8 @@ async function breakRequests(): Promise<void> {
   const { anyAddress } = await import('./world.ts');
   const { heartbeatOf } = await import('../nodes/recipes.ts');
   const { enrolmentOf, newHost } = await import('../nodes/enrolments.ts');
-  const { openTaskScene, succeeded } = await import('../nodes/task-scene.ts');
-  const { planSecret } = await import('../../functions/nodes/plan-secret.ts');
+  const { openTaskScene, succeeded } = await import('../tasks/task-scene.ts');
+  const { planSecret } = await import('../../functions/tasks/plan-secret.ts');
   const { commit } = await import('../../functions/platform/data/commit.ts');
   const { newId } = await import('../../functions/platform/ids.ts');
   const { announce } = await import('../publishing/recipes-publish.ts');

@@ -6,8 +6,9 @@ import { artifactsCommands, artifactsReads } from '../artifacts/recipes.ts';
 import { catalogCommands, catalogReads } from '../catalog/recipes.ts';
 import { identityCommands, identityReads } from '../identity/recipes.ts';
 import { manifestCommands, manifestReads } from '../manifests/recipes.ts';
-import { nodesCommands, nodesReads, nodesReports } from '../nodes/recipes.ts';
 import { isAsked } from '../domains.ts';
+import { nodesCommands, nodesReads, nodesReports } from '../nodes/recipes.ts';
+import { tasksCommands, tasksReads, tasksReports } from '../tasks/recipes.ts';
 import type { Command, ReadRoute, ReportRoute } from './recipe.ts';
 import type { Scene } from './scene.ts';
 import type { Call } from './world.ts';
@@ -19,6 +20,7 @@ const COMMANDS: Command[] = [
   ...artifactsCommands,
   ...allocationsCommands,
   ...nodesCommands,
+  ...tasksCommands,
 ];
 
 /** By name, as tests are called. */
@@ -34,13 +36,17 @@ const READS: Record<ReadRoute, (scene: Scene) => Promise<Call>> = {
   ...artifactsReads,
   ...allocationsReads,
   ...nodesReads,
+  ...tasksReads,
 };
 
 export const reads = (Object.entries(READS) as [ReadRoute, (typeof READS)[ReadRoute]][]).filter(([route]) =>
   isAsked(route),
 );
 
-const REPORTS: Record<ReportRoute, (scene: Scene) => Promise<Call>> = { ...nodesReports };
+const REPORTS: Record<ReportRoute, (scene: Scene) => Promise<Call>> = {
+  ...nodesReports,
+  ...tasksReports,
+};
 
 export const reports = (Object.entries(REPORTS) as [ReportRoute, (typeof REPORTS)[ReportRoute]][]).filter(
   ([route]) => isAsked(route),

@@ -37,12 +37,15 @@ import { allow, openAwsServices } from '../local/services/aws-services-world.ts'
 const BUCKET = 'artifacts';
 /** As lib/artifacts.ts grants it to the role that publishes. */
 const PUBLISHING = [...PREFIXES.publishing.actions, 'ecr:GetAuthorizationToken'];
-/** As lib/nodes.ts grants it to the role of hosts. */
-const HOSTING = [
+/** As lib/nodes.ts grants it to the role by which hosts read their queues. */
+const READING_QUEUES = [
   allow(
     ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
     'arn:aws:sqs:us-east-1:000000000000:gpuaas-node-*',
   ),
+];
+/** As lib/tasks.ts grants it to the role by which hosts pull. */
+const PULLING = [
   allow([...PREFIXES.nodePulls.actions], 'arn:aws:ecr:us-east-1:000000000000:repository/gpuaas/apps/*'),
   allow('ecr:GetAuthorizationToken', '*'),
 ];
@@ -107,7 +110,6 @@ export async function openWorld({
     HEARTBEAT_SECONDS: '60',
     HOST_KEY_ID: HOST_KEY,
     INVITATIONS_WITHOUT_EMAIL: 'refused',
-    NODE_AGENT_ROLE_ARN: services.putRole('node-agent', HOSTING),
     NODE_LOST_SECONDS: '600',
     NODE_SUSPECT_SECONDS: '180',
     OIDC_ISSUERS: JSON.stringify([issuer.config]),
@@ -117,6 +119,8 @@ export async function openWorld({
     REGISTRY_HOST: services.registry.host,
     REGISTRY_NAME: 'registry.gpuaas.example.com',
     PUBLISHER_ROLE_ARN: services.putRole('publisher', [allow(PUBLISHING, '*')]),
+    PULLER_ROLE_ARN: services.putRole('puller', PULLING),
+    QUEUE_READER_ROLE_ARN: services.putRole('queue-reader', READING_QUEUES),
     ROOT_WITHOUT_REMAP: 'refused',
     SIGNING_KEY_IDS: SIGNING_KEYS.join(','),
     SOCKET_URL: 'ws://127.0.0.1:1/live',

@@ -105,7 +105,7 @@ describe('grants', () => {
     const others = signers.filter(({ resource }) => !resource.includes('TokenSigningKey'));
     expect(others.filter(({ resource }) => !resource.includes('HostKey'))).toEqual([]);
     expect(new Set(others.map(({ policy }) => policy))).toEqual(
-      new Set([expect.stringMatching(/^AgentApiRole/), expect.stringMatching(/^NodesApiRole/)]),
+      new Set([expect.stringMatching(/^AgentApiRole/), expect.stringMatching(/^TasksApiRole/)]),
     );
   });
 });

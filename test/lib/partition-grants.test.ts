@@ -37,7 +37,6 @@ const BY_THEMSELVES = [
   ...OF_ARTIFACTS,
   'artifacts-stop-instances',
   'nodes-sweep-nodes',
-  'nodes-sweep-tasks',
   'publishing-expire-intents',
   MAINTAIN,
   SWEEP,
@@ -46,9 +45,10 @@ const BY_THEMSELVES = [
   'selftest-end-selftest',
   'selftest-react-to-events',
   'selftest-sweep-selftests',
+  'tasks-sweep-tasks',
 ];
 /** What puts tasks into the queues of nodes. */
-const TASK_SENDERS = ['nodes-react-to-events', 'nodes-sweep-tasks'];
+const TASK_SENDERS = ['tasks-react-to-events', 'tasks-sweep-tasks'];
 const CLEANERS = ['retention-api', SWEEP];
 /** What moves or forgets artifacts, and what of it decides whether they are trusted. */
 const MOVERS = ['artifacts-api', ...OF_ARTIFACTS, MAINTAIN];
@@ -137,9 +137,17 @@ const CROSSINGS: Crossing[] = [
   // Who a node is is known where it joins. Whatever is written there gives the role of a node, in that node's place.
   ['nodes-api', 'NODE_PRINCIPAL#*', 'BatchGetItem PutItem DeleteItem', 'lets hosts join, and ends it'],
 
+  // What a host is asked to hold, and the numbers of what it is asked, stand beside the node.
+  [
+    'tasks-api',
+    'NODE#*',
+    'GetItem BatchGetItem Query PutItem UpdateItem DeleteItem',
+    'keeps what a host is to hold, and counts what is asked of it',
+  ],
+
   // A host is asked to run only what is verified, and told what was revoked.
-  ['nodes-api', 'REPOSITORIES ARTIFACT#* CONTENT#*', 'BatchGetItem', 'launches what is verified'],
-  ['nodes-api', 'TRUST', 'Query', 'signs what hosts judge images by'],
+  ['tasks-api', 'REPOSITORIES ARTIFACT#* CONTENT#*', 'BatchGetItem', 'launches what is verified'],
+  ['tasks-api', 'TRUST', 'Query', 'signs what hosts judge images by'],
   [TASK_SENDERS, 'TRUST', 'GetItem', 'names the revision a host must know'],
 
   // Retention has no rows of its own: it looks after those of artifacts.

@@ -16,6 +16,7 @@ import { retention } from './retention.ts';
 import { sdk } from './sdk.ts';
 import { selftest } from './selftest.ts';
 import { storage } from './storage.ts';
+import { tasks } from './tasks.ts';
 import { trust } from './trust.ts';
 import { unrouted } from './unrouted.ts';
 
@@ -33,6 +34,7 @@ export const MUTANTS: Record<string, Mutant[]> = {
   artifacts,
   retention,
   nodes,
+  tasks,
   allocations,
   selftest,
   unrouted,

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nodesRoutes } from '../../functions/nodes/routes.ts';
 import { scopeOf } from '../../functions/platform/route.ts';
 import { secondsAfter } from '../../functions/platform/clock.ts';
 import { createContext } from '../../functions/platform/context.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { limitCaller, LIMITS } from '../../functions/platform/rates/rates.ts';
-import { nodesRoutes } from '../../functions/nodes/routes.ts';
+import { tasksRoutes } from '../../functions/tasks/routes.ts';
 import { openScene, type Scene } from '../api/scene.ts';
 import { type Answer, openWorld, type World } from '../api/world.ts';
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-const OWN = Object.entries(nodesRoutes)
+const OWN = Object.entries({ ...nodesRoutes, ...tasksRoutes })
   .filter(([route, [, permission]]) => scopeOf(route) === 'node' && (permission as string) !== 'public')
   .map(([route]) => route);
 

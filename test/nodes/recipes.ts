@@ -1,10 +1,10 @@
+import { openQueue } from '../../functions/nodes/node-queue.ts';
 import { newId } from '../../functions/platform/ids.ts';
 import { type Command, onPlatform, type Prepared } from '../api/recipe.ts';
 import type { Scene } from '../api/scene.ts';
 import { anyAddress, type Call, signAssertion } from '../api/world.ts';
 import { enrolmentOf, newHost } from './enrolments.ts';
 import { sampleInventory } from './inventories.ts';
-import { taskCommands, taskReads, taskReports } from './task-recipes.ts';
 
 const ADMIN_NODE = '/api/v1/admin/nodes/{node_id}';
 const NODE = '/api/v1/nodes/{node_id}';
@@ -28,7 +28,7 @@ const byNode =
   async (scene: Scene): Promise<Prepared> => {
     const node = await scene.node();
     return {
-      call: { params: { node_id: node.id }, body: body(node), token: await scene.nodeToken(node) },
+      call: { params: { node_id: node.id }, body: await body(node), token: await scene.nodeToken(node) },
       actor: `node:${node.id}`,
       about: () => ({ subject: `node:${node.id}` }),
     };
@@ -101,7 +101,12 @@ export const nodesCommands: Command[] = [
     route: `PUT ${NODE}/inventory`,
     prepare: byNode(() => ({ inventory: sampleInventory({ vcpu: 32 }) })),
   },
-  ...taskCommands,
+  {
+    route: `POST ${NODE}/queue-credentials`,
+    prepare: byNode(async ({ id }) => {
+      await openQueue(id);
+    }),
+  },
 ];
 
 export const nodesReads = {
@@ -110,7 +115,6 @@ export const nodesReads = {
     params: { node_id: (await scene.node()).id },
     token: (await scene.platformAdmin()).token,
   }),
-  ...taskReads,
 } satisfies Record<string, (scene: Scene) => Promise<Call>>;
 
 export const heartbeatOf = (run_id: string = newId(), started = new Date(), sequence = 1) => ({
@@ -129,5 +133,4 @@ export const nodesReports = {
       token: await scene.nodeToken(node),
     };
   },
-  ...taskReports,
 } satisfies Record<string, (scene: Scene) => Promise<Call>>;

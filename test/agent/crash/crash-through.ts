@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Outcome, TaskFrame } from '../../../functions/nodes/task.ts';
+import type { Outcome, TaskFrame } from '../../../functions/tasks/task.ts';
 import { until } from '../../until.ts';
 import type { Host } from './host.ts';
 import { type StepName, stepsOf } from './steps.ts';

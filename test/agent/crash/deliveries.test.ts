@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TaskFrame } from '../../../functions/nodes/task.ts';
+import type { TaskFrame } from '../../../functions/tasks/task.ts';
 import { until } from '../../until.ts';
 import { AgentProcess } from './agent-process.ts';
 import type { Host } from './host.ts';

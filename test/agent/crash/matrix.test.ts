@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compactVerify } from 'jose';
-import type { Outcome, TaskFrame, TaskKind } from '../../../functions/nodes/task.ts';
+import type { Outcome, TaskFrame, TaskKind } from '../../../functions/tasks/task.ts';
 import { crashThrough, learnSteps } from './crash-through.ts';
 import type { Host } from './host.ts';
 import { launchOf, projectOf } from './payloads.ts';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { containerOptions } from '../../../agent/engine/container-options.ts';
 import { gpuOptions } from '../../../agent/engine/gpu.ts';
 import type { Workload } from '../../../agent/engine/workload.ts';
-import { Container } from '../../../functions/nodes/task.ts';
+import { Container } from '../../../functions/tasks/task.ts';
 
 const GPU = 'GPU-5d3b1f6e-1111-2222-3333-444455556666';
 const MIG = 'MIG-0a1b2c3d-1111-2222-3333-444455556666';

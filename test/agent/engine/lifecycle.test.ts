@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bridgeName } from '../../../agent/engine/labels.ts';
-import { Receipt } from '../../../functions/nodes/task.ts';
 import * as v from 'valibot';
+import { Receipt } from '../../../functions/tasks/task.ts';
 import { DEEP } from '../../deep.ts';
 import { type EngineWorld, failureOf, openEngineWorld } from './world.ts';
 

@@ -5,7 +5,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { CreateRepositoryCommand } from '@aws-sdk/client-ecr';
 import { CompactSign, compactVerify } from 'jose';
 import type { PlatformChannel } from '../../../agent/tasks/performer.ts';
-import type { TrustDocument, WorkloadStatus } from '../../../functions/nodes/agent-api.ts';
+import type { TrustDocument, WorkloadStatus } from '../../../functions/tasks/agent-api.ts';
 import type { TrustPolicy } from '../../../functions/trust/trust-policy.ts';
 import type { Image } from '../../../bin/local/web-image.ts';
 import { attach } from '../../../sdk/signing/attach.ts';

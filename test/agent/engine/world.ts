@@ -24,8 +24,8 @@ import {
   type Payload,
   type Task,
   type TaskResult,
-} from '../../../functions/nodes/task.ts';
-import { nameSubject, subjectOfTask } from '../../../functions/nodes/task-rules.ts';
+} from '../../../functions/tasks/task.ts';
+import { nameSubject, subjectOfTask } from '../../../functions/tasks/task-rules.ts';
 import { startDocker } from '../../../lib/local/engines/docker.ts';
 import * as v from 'valibot';
 import { makeImage } from './busybox-image.ts';

@@ -8,7 +8,7 @@ import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { journalFile } from '../../../agent/journal/open-database.ts';
 import { JOURNAL_VERSION } from '../../../agent/journal/schema.ts';
 import type { JournalStep } from '../../../agent/journal/step-channel.ts';
-import type { Outcome } from '../../../functions/nodes/task.ts';
+import type { Outcome } from '../../../functions/tasks/task.ts';
 import { aTask } from '../a-task.ts';
 
 let stateDir: string;

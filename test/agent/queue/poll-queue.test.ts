@@ -9,17 +9,17 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Performer } from '../../../agent/tasks/performer.ts';
 import { sqs } from '../../../functions/platform/clients.ts';
-import type { TaskFrame } from '../../../functions/nodes/task.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { createNodeTokens } from '../../../agent/platform/node-token.ts';
 import { createPlatformClient } from '../../../agent/platform/platform-client.ts';
 import { pollQueue } from '../../../agent/queue/poll-queue.ts';
 import { createQueueAccess } from '../../../agent/queue/queue-access.ts';
 import { Lanes } from '../../../agent/runner/lanes.ts';
-import type { Performer } from '../../../agent/tasks/performer.ts';
 import { runTask } from '../../../agent/runner/run-task.ts';
 import { AgentStopping } from '../../../agent/runner/stopping.ts';
+import type { TaskFrame } from '../../../functions/tasks/task.ts';
 import { type Queues, startQueues } from '../../queues.ts';
 import { until } from '../../until.ts';
 import { aTask, NODE, performersOf, silent } from '../a-task.ts';

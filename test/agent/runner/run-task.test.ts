@@ -2,11 +2,11 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Outcome, TaskFrame } from '../../../functions/nodes/task.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
-import { type Performer, type Performers, TaskFailed } from '../../../agent/tasks/performer.ts';
 import { runTask, type TaskRunner } from '../../../agent/runner/run-task.ts';
 import { AgentStopping } from '../../../agent/runner/stopping.ts';
+import { type Performer, type Performers, TaskFailed } from '../../../agent/tasks/performer.ts';
+import type { Outcome, TaskFrame } from '../../../functions/tasks/task.ts';
 import { aTask, NODE, performersOf, silent } from '../a-task.ts';
 
 let stateDir: string;

@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Task } from '../../../functions/nodes/task.ts';
 import { reconcileKeys } from '../../../agent/ssh-trust/authorized-keys.ts';
 import { parseUser, type User } from '../../../agent/ssh-trust/find-user.ts';
 import { createSshTrust } from '../../../agent/ssh-trust/reconcile-ssh-trust.ts';
+import type { Task } from '../../../functions/tasks/task.ts';
 import { aTask, silent } from '../a-task.ts';
 
 const OWNER = '0190a000-0000-7000-8000-0000000000aa';

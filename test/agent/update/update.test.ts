@@ -11,13 +11,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Payload, Task } from '../../../functions/nodes/task.ts';
-import type { TaskContext } from '../../../agent/tasks/performer.ts';
 import { AgentStopping } from '../../../agent/runner/stopping.ts';
+import type { TaskContext } from '../../../agent/tasks/performer.ts';
 import { currentVersion, makeCurrent, releaseFile, writeRelease } from '../../../agent/update/releases.ts';
 import { noteWentBack, readTrial } from '../../../agent/update/trial.ts';
 import { createUpdate, type Update } from '../../../agent/update/update-agent.ts';
 import { watchTrial } from '../../../agent/update/watch-trial.ts';
+import type { Payload, Task } from '../../../functions/tasks/task.ts';
 import { aTask, silent } from '../a-task.ts';
 import { problem, type SmallPlatform, startSmallPlatform } from '../small-platform.ts';
 

@@ -10,7 +10,7 @@ import { containerOptions } from '../../../agent/engine/container-options.ts';
 import { networkName } from '../../../agent/engine/labels.ts';
 import { FIRST_PAUSE_MS, isHealthy, nextPauseMs } from '../../../agent/engine/probe.ts';
 import { workloadOf } from '../../../agent/engine/workload.ts';
-import { payloadSchema } from '../../../functions/nodes/task.ts';
+import { payloadSchema } from '../../../functions/tasks/task.ts';
 import type { Host } from '../../agent/crash/host.ts';
 import { launchOf } from '../../agent/crash/payloads.ts';
 import { openWorld, type World } from '../../agent/crash/world.ts';

@@ -1,6 +1,6 @@
 // A task that must be refused: a good one with one thing in it changed, and by which code.
 
-import type { TaskFailure } from '../../../../functions/nodes/task.ts';
+import type { TaskFailure } from '../../../../functions/tasks/task.ts';
 
 export const NODE_ID = '0190aaaa-0000-7000-8000-000000000001';
 const WORKLOAD_ID = '0190aaaa-0000-7000-8000-000000000002';
