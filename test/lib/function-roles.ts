@@ -1,33 +1,23 @@
-import {
-  BatchGetItemCommand,
-  BatchWriteItemCommand,
-  DeleteItemCommand,
-  DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import { table } from '../../lib/local/resources/dynamodb.ts';
 import { policy, role } from '../../lib/local/resources/iam.ts';
 import { identifyWith } from '../../lib/local/resources/index.ts';
 import { lambdaFunction } from '../../lib/local/resources/lambda.ts';
 import { Plan, statementsOf } from '../../lib/local/resources/plan.ts';
-import type { PolicyStatement } from '../../lib/local/wire/aws.ts';
+import { Iam } from '../../lib/local/iam/iam.ts';
+import { type Body, dynamoDbAccess } from '../../lib/local/services/dynamodb-access.ts';
+import { PartitionKeys } from '../../lib/local/services/dynamodb-keys.ts';
+import { type TableDescription, TableSchemas } from '../../lib/local/services/dynamodb-schemas.ts';
+import { AwsError, type PolicyStatement, type Principal } from '../../lib/local/wire/aws.ts';
 import { readAssembly } from '../../lib/local/template/assembly.ts';
 import { type Declared, Templates } from '../../lib/local/template/template.ts';
-import type { Makers } from '../../lib/local/resources/kind.ts';
-import { startTestDynamoDb } from '../dynamodb.ts';
 import { shortName } from './synthesized.ts';
-import { openAwsServices } from '../local/services/aws-services-world.ts';
 
-/** The template's table and the roles of its functions, on the local engine, where IAM holds. */
+/**
+ * The template's table and the roles of its functions, asked as the front door asks: which permissions a request needs,
+ * and whether IAM gives them to the role. Thousands are asked, so none is sent.
+ */
 export async function openFunctionRoles(assembly: string) {
-  const engine = await startTestDynamoDb();
-  const services = await openAwsServices({ dynamodb: engine });
-  const operator = new DynamoDBClient(services.asOperator());
-  const world = { url: services.url, streams: new Map<string, string>() };
+  const world = { url: 'http://127.0.0.1:1', streams: new Map<string, string>() };
   const stacks = readAssembly(assembly);
   const templates = new Templates(stacks, identifyWith(world));
   const declared = (kind: string): Declared[] =>
@@ -37,36 +27,46 @@ export async function openFunctionRoles(assembly: string) {
         .map(([logicalId]) => templates.declared(name, logicalId)),
     );
   const tables = declared(table.type);
-  for (const each of tables) await table.create?.(each, { dynamodb: operator, world } as unknown as Makers);
+  // Those who read a stream are granted it by its ARN.
+  for (const { identity } of tables) {
+    const arn = String(identity.attributes?.['Arn']);
+    world.streams.set(arn, `${arn}/stream/first`);
+  }
+  const control = tables.find(({ logicalId }) => logicalId.startsWith('Control'));
+  if (control === undefined) throw new Error('There is no control table.');
+  const TableName = control.identity.ref;
+  const schemas = new TableSchemas(() => Promise.resolve(control.properties as TableDescription));
+  await schemas.learn([TableName]);
+  const keys = new PartitionKeys(schemas);
   const plan = new Plan();
   for (const kind of [role, policy]) for (const each of declared(kind.type)) kind.plan?.(each, plan);
-  for (const each of plan.roles.values()) services.iam.putRole(each);
+  const iam = new Iam();
+  for (const each of plan.roles.values()) iam.putRole(each);
 
-  const { identity } = tables.find(({ logicalId }) => logicalId.startsWith('Control')) ?? {};
-  const TableName = identity?.ref ?? '';
   const functions = new Map(
-    declared(lambdaFunction.type).map(({ properties: { FunctionName, Role } }) => {
+    declared(lambdaFunction.type).map(({ properties: { FunctionName, Role } }): [string, FunctionRole] => {
       const name = shortName(FunctionName);
       const roleArn = String(Role);
-      const credentials = services.principals.session(roleArn, name);
-      return [name, { roleArn, client: new DynamoDBClient(services.as(credentials)) }];
+      return [name, { kind: 'role', arn: `${roleArn}/${name}`, roleArn, sessionName: name }];
     }),
   );
 
-  async function tryAll(
-    attempts: Record<string, (table: string, pk: string) => unknown>,
-    name: string,
-    partition: string,
-  ): Promise<string[]> {
-    const { client } = functions.get(name) ?? {};
-    if (client === undefined) throw new Error(`There is no function ${name}.`);
-    const allowed: string[] = [];
-    for (const [action, attempt] of Object.entries(attempts)) {
-      // As one of them: the client's types take no union of commands.
-      const command = attempt(TableName, partition.replace('*', 'probe')) as GetItemCommand;
-      if (await isAllowed(client.send(command))) allowed.push(action);
+  function isAllowed(principal: Principal, operation: string, body: Body): boolean {
+    try {
+      for (const access of dynamoDbAccess(operation, body, keys)) iam.authorize(principal, access);
+      return true;
+    } catch (error) {
+      if (error instanceof AwsError && error.code === 'AccessDeniedException') return false;
+      throw error;
     }
-    return allowed;
+  }
+
+  function tryAll(attempts: Record<string, Attempt>, name: string, partition: string): string[] {
+    const principal = functions.get(name);
+    if (principal === undefined) throw new Error(`There is no function ${name}.`);
+    return Object.entries(attempts)
+      .filter(([, attempt]) => isAllowed(principal, ...attempt(TableName, partition.replace('*', 'probe'))))
+      .map(([action]) => action);
   }
 
   return {
@@ -91,16 +91,13 @@ export async function openFunctionRoles(assembly: string) {
         .filter(({ arn }) => !known.has(arn))
         .map(({ policies }) => JSON.stringify(policies));
     },
-    async close(): Promise<void> {
-      for (const { client } of functions.values()) client.destroy();
-      operator.destroy();
-      await services.close();
-      await engine.stop();
-    },
   };
 }
 
 export type FunctionRoles = Awaited<ReturnType<typeof openFunctionRoles>>;
+type FunctionRole = Extract<Principal, { kind: 'role' }>;
+/** The operation and its body, as they are sent. */
+type Attempt = (table: string, pk: string) => [operation: string, body: Body];
 
 const statementsOfRole = (plan: Plan, arn: string): PolicyStatement[] =>
   (plan.roles.get(arn)?.policies ?? []).flatMap(statementsOf);
@@ -110,34 +107,23 @@ const leadingKeys = (condition: unknown): string[] =>
     'dynamodb:LeadingKeys'
   ] ?? [];
 
-async function isAllowed(answer: Promise<unknown>): Promise<boolean> {
-  try {
-    await answer;
-    return true;
-  } catch (error) {
-    const { name } = error as Error;
-    if (name === 'AccessDeniedException') return false;
-    // Somebody else tries the same item at this moment: the request came as far as the table.
-    if (/^Transaction(Canceled|Conflict)Exception$/.test(name)) return true;
-    throw error;
-  }
-}
-
 const keyOf = (pk: string) => ({ pk: { S: pk }, sk: { S: 'probe' } });
 
 /** Everything a role can be let do with items, each as simple as it can be. */
-const ON_TABLE = {
-  GetItem: (TableName: string, pk: string) => new GetItemCommand({ TableName, Key: keyOf(pk) }),
-  BatchGetItem: (table: string, pk: string) =>
-    new BatchGetItemCommand({ RequestItems: { [table]: { Keys: [keyOf(pk)] } } }),
-  Query: (TableName: string, pk: string) => new QueryCommand({ TableName, ...whereIs('pk', pk) }),
-  PutItem: (TableName: string, pk: string) => new PutItemCommand({ TableName, Item: keyOf(pk) }),
-  UpdateItem: (TableName: string, pk: string) => new UpdateItemCommand({ TableName, Key: keyOf(pk) }),
-  DeleteItem: (TableName: string, pk: string) => new DeleteItemCommand({ TableName, Key: keyOf(pk) }),
-  BatchWriteItem: (table: string, pk: string) =>
-    new BatchWriteItemCommand({ RequestItems: { [table]: [{ PutRequest: { Item: keyOf(pk) } }] } }),
-  ConditionCheckItem: (TableName: string, pk: string) =>
-    new TransactWriteItemsCommand({
+const ON_TABLE: Record<string, Attempt> = {
+  GetItem: (TableName, pk) => ['GetItem', { TableName, Key: keyOf(pk) }],
+  BatchGetItem: (table, pk) => ['BatchGetItem', { RequestItems: { [table]: { Keys: [keyOf(pk)] } } }],
+  Query: (TableName, pk) => ['Query', { TableName, ...whereIs('pk', pk) }],
+  PutItem: (TableName, pk) => ['PutItem', { TableName, Item: keyOf(pk) }],
+  UpdateItem: (TableName, pk) => ['UpdateItem', { TableName, Key: keyOf(pk) }],
+  DeleteItem: (TableName, pk) => ['DeleteItem', { TableName, Key: keyOf(pk) }],
+  BatchWriteItem: (table, pk) => [
+    'BatchWriteItem',
+    { RequestItems: { [table]: [{ PutRequest: { Item: keyOf(pk) } }] } },
+  ],
+  ConditionCheckItem: (TableName, pk) => [
+    'TransactWriteItems',
+    {
       TransactItems: [
         {
           ConditionCheck: {
@@ -147,12 +133,12 @@ const ON_TABLE = {
           },
         },
       ],
-    }),
+    },
+  ],
 };
 
-const ON_INDEX = {
-  'gsi1.Query': (TableName: string, pk: string) =>
-    new QueryCommand({ TableName, IndexName: 'gsi1', ...whereIs('gsi1pk', pk) }),
+const ON_INDEX: Record<string, Attempt> = {
+  'gsi1.Query': (TableName, pk) => ['Query', { TableName, IndexName: 'gsi1', ...whereIs('gsi1pk', pk) }],
 };
 
 const whereIs = (key: string, value: string) => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { PARTITIONS } from '../../functions/partitions.ts';
 import { AUTHORIZATION_PARTITIONS, OUTBOX_SHARDS } from '../../functions/platform/data/keys.ts';
 import { tables } from '../../functions/routes.ts';
@@ -186,19 +186,17 @@ const reached = new Map<string, Reached>();
 
 beforeAll(async () => {
   roles = await openFunctionRoles(outdir);
-  await Promise.all(functions.map(async (name) => reached.set(name, await reachOf(name))));
+  for (const name of functions) reached.set(name, reachOf(name));
 });
 
-afterAll(() => roles?.close());
-
 /** What the function's role lets it do in partitions of others, each action tried. */
-async function reachOf(name: string): Promise<Reached> {
+function reachOf(name: string): Reached {
   const found: Reached = {};
   for (const { owner, table, gsi1 = [] } of owned) {
     if (owner === domainOf(name)) continue;
     for (const partition of new Set([...table, ...gsi1])) {
-      const onTable = table.includes(partition) ? await roles.reach(name, partition) : [];
-      const onIndex = gsi1.includes(partition) ? await roles.reachByIndex(name, partition) : [];
+      const onTable = table.includes(partition) ? roles.reach(name, partition) : [];
+      const onIndex = gsi1.includes(partition) ? roles.reachByIndex(name, partition) : [];
       const actions = [...onTable, ...onIndex].sort();
       if (actions.length > 0) found[partition] = actions;
     }

@@ -3,6 +3,7 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { subscribe } from 'node:diagnostics_channel';
+import { flushCompileCache } from 'node:module';
 import type { JournalStep } from '../../../agent/journal/step-channel.ts';
 import { KILL_POINTS_VARIABLE, type KillPoint, readSteps, type SeenStep, STEPS_VARIABLE } from './steps.ts';
 
@@ -51,6 +52,9 @@ if (stepsFile !== undefined) {
     const reached = open.find((point) => isReached(point, label, about));
     const told: SeenStep = { label, about, atMs: now(), ...(reached && { killed: reached.id }) };
     appendFileSync(stepsFile, `${JSON.stringify(told)}\n`);
-    if (reached) process.kill(process.pid, 'SIGKILL');
+    if (!reached) return;
+    // What was compiled is written when a process ends, which this one does not.
+    flushCompileCache();
+    process.kill(process.pid, 'SIGKILL');
   });
 }

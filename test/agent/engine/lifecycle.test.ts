@@ -1,15 +1,12 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bridgeName } from '../../../agent/engine/labels.ts';
 import * as v from 'valibot';
 import { Receipt } from '../../../functions/tasks/task.ts';
-import { DEEP } from '../../deep.ts';
 import { type EngineWorld, failureOf, openEngineWorld } from './world.ts';
 
-const CYCLES = DEEP ? 500 : 30;
 const AT_ONCE = 20;
 
 let world: EngineWorld;
@@ -27,9 +24,6 @@ const isRefused = (port: number | undefined) =>
     () => false,
     () => true,
   );
-/** Rules about one bridge; the static ones are about all of them. */
-const ownRules = () =>
-  execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' }).match(/gpw[0-9a-f]+/g) ?? [];
 
 describe('one container', () => {
   test('is launched, stopped, started again at its port, and removed with a receipt', async () => {
@@ -244,33 +238,4 @@ describe('many', () => {
     expect(await Promise.all(ports.map(hello))).toEqual(ports.map(() => 'hello\n'));
     await Promise.all(launches.map(({ workload_id }) => world.run('oci.remove', { workload_id })));
   });
-
-  test(`${CYCLES} cycles leave nothing: no container, network, volume, file, mount or rule`, async () => {
-    const volume = () => ({ id: randomUUID(), kind: 'scratch' as const });
-    const cycle = async (): Promise<void> => {
-      const scratch = volume();
-      const container = world.container({
-        mounts: [{ volume_id: scratch.id, path: '/workspace' }],
-        secrets: [{ handle: world.platform.keepSecret('value'), path: '/run/secrets/token' }],
-      });
-      const launch = world.launchOf(container, { volumes: [scratch] });
-      await world.run('oci.launch', launch);
-      await world.run('oci.remove', { workload_id: launch.workload_id, stop_grace_seconds: 1 });
-    };
-    const lane = async (cycles: number): Promise<void> => {
-      for (let count = 0; count < cycles; count += 1) await cycle();
-    };
-    await cycle();
-    const before = mounts();
-    await Promise.all([lane(CYCLES / 2), lane(CYCLES / 2)]);
-    expect(await world.leftovers()).toEqual([]);
-    expect(ownRules()).toEqual([]);
-    expect(mounts()).toBe(before);
-  });
-
-  const mounts = () =>
-    readFileSync('/proc/self/mounts', 'utf8')
-      .split('\n')
-      .filter((line) => line.includes(world.dataDir) || line.includes(world.nodeId))
-      .join('\n');
 });
