@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { buildSync } from 'esbuild';
 import manifest from '../package.json' with { type: 'json' };
+import { buildOnce } from './build-once.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -27,10 +27,9 @@ export function bundleAgent(): Uint8Array {
 }
 
 function bundle(): Uint8Array {
-  const { outputFiles } = buildSync({
+  const [file] = buildOnce({
     absWorkingDir: ROOT,
     entryPoints: ['agent/gpuaas-agent.ts'],
-    write: false,
     bundle: true,
     minify: true,
     platform: 'node',
@@ -44,7 +43,6 @@ function bundle(): Uint8Array {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  const [file] = outputFiles;
   if (!file) throw new Error('The agent was bundled into no file.');
   return file.contents;
 }

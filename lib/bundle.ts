@@ -4,10 +4,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { buildSync, type OutputFile } from 'esbuild';
 import { packText } from '../functions/docs/packed-text.ts';
 import { AGENT_FILE, agentTexts, bundleAgent } from './agent-bundle.ts';
 import { buildAsyncapi } from './asyncapi.ts';
+import { buildOnce, type Built } from './build-once.ts';
 import { buildOpenapi } from './openapi.ts';
 
 export const ROOT = resolve(import.meta.dirname, '..');
@@ -64,19 +64,18 @@ function bundleAll(folder: string): Bundles {
 }
 
 /** Kept for the next app of this process: what is bundled are the sources it has loaded. */
-let bundled: OutputFile[] | undefined;
+let bundled: Built[] | undefined;
 
 // All in one go: esbuild then parses the SDK once instead of once a function.
-function bundle(): OutputFile[] {
+function bundle(): Built[] {
   const entries = globSync('functions/*/*.ts', { cwd: ROOT })
     .filter((entry) => HANDLER.test(readFileSync(join(ROOT, entry), 'utf8')))
     .sort();
-  return buildSync({
+  return buildOnce({
     absWorkingDir: ROOT,
     entryPoints: entries,
     outbase: '.',
     outdir: 'bundles',
-    write: false,
     bundle: true,
     minify: true,
     platform: 'node',
@@ -96,7 +95,7 @@ function bundle(): OutputFile[] {
     ),
     legalComments: 'none',
     logLevel: 'warning',
-  }).outputFiles;
+  });
 }
 
 // The folder is named by content: CDK remembers a folder it has seen and would miss an edit made in place.

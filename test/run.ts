@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 import { routes } from '../functions/routes.ts';
+import { BUILDS_KEPT } from '../lib/build-once.ts';
 import { DOMAINS } from './domains.ts';
 import { SEED } from './rough.ts';
 import { Slowest } from './slowest.ts';
@@ -23,6 +24,8 @@ if (answering.length > 0) process.env[DOMAINS] = answering.join();
 const folder = mkdtempSync(join(tmpdir(), 'gpuaas-test-'));
 chmodSync(folder, 0o755);
 process.env['TMPDIR'] = folder;
+// The same sources are bundled for many platforms and apps of one run.
+process.env[BUILDS_KEPT] = join(folder, 'builds');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const vitest = await startVitest(
