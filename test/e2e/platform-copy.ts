@@ -51,7 +51,7 @@ export async function startCopy(options: {
   context?: Record<string, string>;
   root?: string;
   port?: number;
-  /** Left out, this machine becomes a host of the copy where the copy makes a demo. */
+  /** Whether this machine becomes a host of the copy: that takes a container engine, an agent and their time. */
   host?: boolean;
 }): Promise<PlatformCopy> {
   const root = options.root ?? ROOT;
@@ -65,7 +65,7 @@ export async function startCopy(options: {
     String(options.port ?? 0),
   ];
   if (options.assembly !== undefined) words.push('--assembly', options.assembly);
-  if (options.host === false) words.push('--no-host');
+  if (options.host !== true) words.push('--no-host');
   for (const [name, value] of Object.entries(options.context ?? {}))
     words.push('--context', `${name}=${value}`);
   if (SEED !== undefined) words.push('--rough', SEED);

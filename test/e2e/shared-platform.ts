@@ -18,7 +18,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-e2e-'));
   // What is promised within five seconds is promised by this value, and waited for many times.
   const context = { authorization_cache_seconds: String(AUTHORIZATION_CACHE_SECONDS) };
-  const copy = await startCopy({ dataDir, context });
+  const copy = await startCopy({ dataDir, context, host: true });
   project.provide('platform', copy.ready);
   process.env[SYNTHESIZED] = join(dataDir, 'assembly');
   return async () => {

@@ -13,7 +13,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-hosts-'));
 let copy: PlatformCopy;
 
 beforeAll(async () => {
-  copy = await startCopy({ dataDir });
+  copy = await startCopy({ dataDir, host: true });
 }, 300_000);
 
 afterAll(async () => {
@@ -76,7 +76,7 @@ test('a platform that is killed takes its agent along, and has the same host and
   const pid = agentPid();
   await copy.kill();
   await until(async () => !isRunning(pid), 'the end of the agent', 60);
-  copy = await startCopy({ dataDir });
+  copy = await startCopy({ dataDir, host: true });
   const { node_id, allocation_id } = copy.ready.demo;
   expect({ node_id, allocation_id }).toEqual({
     node_id: demo.node_id,
@@ -91,7 +91,7 @@ test('a platform that is stopped stops its agent first, and tells of no fault', 
   await copy.stop();
   expect(isRunning(pid)).toBe(false);
   expect(copy.output()).not.toContain('ended unexpectedly');
-  copy = await startCopy({ dataDir, host: false });
+  copy = await startCopy({ dataDir });
   expect(copy.ready.demo.node_id).toBeUndefined();
   expect(copy.output()).toContain('none, as asked for with --no-host');
   expect((await nodes()).map(({ name }) => name)).toContain('this-machine');

@@ -31,7 +31,7 @@ let copy: PlatformCopy;
 beforeAll(async () => {
   for (const name of SOURCES) cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
-  copy = await startCopy({ dataDir: join(folder, 'data'), root: checkout, host: false });
+  copy = await startCopy({ dataDir: join(folder, 'data'), root: checkout });
 });
 
 afterAll(async () => {

@@ -38,8 +38,8 @@ async function run(args: string[]): Promise<{ code: number | null; output: strin
 test('two copies run side by side, know nothing of each other, and leave nothing behind', async () => {
   const [first, second] = [folder(), folder()];
   const [a, b] = await Promise.all([
-    startCopy({ dataDir: first, assembly: inject('assembly') }),
-    startCopy({ dataDir: second, assembly: inject('assembly') }),
+    startCopy({ dataDir: first, assembly: inject('assembly'), host: true }),
+    startCopy({ dataDir: second, assembly: inject('assembly'), host: true }),
   ]);
   expect(a.ready.api_url).not.toBe(b.ready.api_url);
 
@@ -60,7 +60,7 @@ test('two copies run side by side, know nothing of each other, and leave nothing
   expect(childrenOf(second)).toEqual([]);
   expect(existsSync(join(first, 'ready.json'))).toBe(false);
 
-  const again = await startCopy({ dataDir: first, assembly: inject('assembly') });
+  const again = await startCopy({ dataDir: first, assembly: inject('assembly'), host: true });
   expect((await readRun(again.ready, id)).status).toBe(200);
   await again.stop();
 });
