@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
 
 const common = {
   setupFiles: ['test/setup.ts'],
@@ -11,6 +12,7 @@ export default defineConfig({
   test: {
     // One more than there are cores: many tests wait, for a queue to show a message or a lease to end.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       // What functions are made of keeps its clients for the life of a process: each file has one of its own.
       {
