@@ -30,18 +30,9 @@ function bundle(): Uint8Array {
   const [file] = buildOnce({
     absWorkingDir: ROOT,
     entryPoints: ['agent/gpuaas-agent.ts'],
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    conditions: ['module'],
     banner: { js: REQUIRE },
     alias: Object.fromEntries(UNREACHED.map((name) => [name, NOTHING])),
     define: { AGENT_VERSION: JSON.stringify(manifest.version) },
-    legalComments: 'none',
-    logLevel: 'warning',
   });
   if (!file) throw new Error('The agent was bundled into no file.');
   return file.contents;

@@ -14,6 +14,19 @@ export interface Built {
 
 type Options = BuildOptions & { absWorkingDir: string };
 
+/** Of everything that is built: one file that Node runs as it is. */
+const SETTINGS = {
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  conditions: ['module'],
+  legalComments: 'none',
+  logLevel: 'warning',
+} satisfies BuildOptions;
+
 /** All of ours that is built lies below these. */
 const SOURCES = ['functions', 'agent', 'lib/agent-unreached.ts', 'docs/schemas'];
 /** What it is built with; npm writes the first whenever it installs something. */
@@ -23,7 +36,7 @@ export function buildOnce(options: Options): Built[] {
   const folder = process.env[BUILDS_KEPT];
   if (folder === undefined) return build(options, undefined);
   const sources = filesOf(options.absWorkingDir, SOURCES);
-  const file = join(folder, hashOf(options, [...sources, ...TOOLS]));
+  const file = join(folder, hashOf({ ...SETTINGS, ...options }, [...sources, ...TOOLS]));
   if (existsSync(file)) return deserialize(readFileSync(file)) as Built[];
   const built = build(options, new Set(sources));
   mkdirSync(folder, { recursive: true });
@@ -35,7 +48,7 @@ export function buildOnce(options: Options): Built[] {
 }
 
 function build(options: Options, sources: Set<string> | undefined): Built[] {
-  const { outputFiles, metafile } = buildSync({ ...options, write: false, metafile: true });
+  const { outputFiles, metafile } = buildSync({ ...SETTINGS, ...options, write: false, metafile: true });
   const ours = Object.keys(metafile.inputs).filter((path) => !/(^|\/)node_modules\//.test(path));
   const unknown = sources && ours.find((path) => !sources.has(path));
   if (unknown !== undefined) throw new Error(`${unknown} is built, and not among the sources of builds.`);

@@ -76,13 +76,6 @@ function bundle(): Built[] {
     entryPoints: entries,
     outbase: '.',
     outdir: 'bundles',
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    conditions: ['module'],
     banner: { js: REQUIRE },
     external: UNREACHED,
     // Where functions/docs and functions/agent stand for texts: each text, made of the very sources bundled here.
@@ -93,8 +86,6 @@ function bundle(): Built[] {
         ...agentTexts(),
       }).map(([name, text]) => [name, JSON.stringify(text)]),
     ),
-    legalComments: 'none',
-    logLevel: 'warning',
   });
 }
 

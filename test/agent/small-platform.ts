@@ -33,12 +33,14 @@ export type SmallPlatform = Awaited<ReturnType<typeof startSmallPlatform>>;
 
 export async function startSmallPlatform(nodeId: string = randomUUID()) {
   const host = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const node = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const hostKid = 'host-key';
   const answers = new Map<string, Answering>();
   const asked: Asked[] = [];
   const tokens = new Set<string>();
   const jtis = new Set<string>();
-  const state = { nodeKey: undefined as KeyObject | undefined, tokenSeconds: 3600, minted: 0 };
+  // The node has enrolled; an agent that makes a key of its own enrols with that one.
+  const state = { nodeKey: node.publicKey, tokenSeconds: 3600, minted: 0 };
 
   const server = createServer((request, response) => {
     void (async () => {
@@ -71,7 +73,6 @@ export async function startSmallPlatform(nodeId: string = randomUUID()) {
 
   async function mint({ body }: Asked): Promise<Answer> {
     const { assertion } = body as { assertion: string };
-    if (!state.nodeKey) return problem(401, 'auth.assertion_refused');
     try {
       const { payload, protectedHeader } = await jwtVerify(assertion, state.nodeKey, {
         algorithms: ['ES256'],
@@ -96,6 +97,8 @@ export async function startSmallPlatform(nodeId: string = randomUUID()) {
   return {
     url,
     nodeId,
+    /** With which a test speaks as the node. */
+    privateKey: node.privateKey,
     state,
     asked,
     hostKey: { kty: 'EC', crv, x, y, kid: hostKid } as Config['host_key'],

@@ -25,7 +25,7 @@ function write(path: string, text: string): void {
 
 function build(define: Record<string, string> = {}): string {
   const entryPoints = ['functions/one.ts'];
-  const [built] = buildOnce({ absWorkingDir: root, entryPoints, outdir: 'out', bundle: true, define });
+  const [built] = buildOnce({ absWorkingDir: root, entryPoints, outdir: 'out', define });
   return Buffer.from(built?.contents ?? []).toString('utf8');
 }
 

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -15,11 +14,9 @@ let platform: SmallPlatform;
 let accepted: number;
 let returned: number;
 const now = () => new Date();
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 beforeAll(async () => {
   platform = await startSmallPlatform();
-  platform.state.nodeKey = publicKey;
 });
 afterAll(() => platform.stop());
 beforeEach(() => {
@@ -29,7 +26,7 @@ beforeEach(() => {
 });
 
 function beat(look: () => Vitals, signal: AbortSignal): Promise<void> {
-  const { url, nodeId } = platform;
+  const { url, nodeId, privateKey } = platform;
   const ask = createPlatformClient(url, createNodeTokens(url, nodeId, privateKey, now));
   const onAccepted = () => void accepted++;
   const onReturn = () => void returned++;

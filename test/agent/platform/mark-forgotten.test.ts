@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,11 +13,9 @@ import { problem, type SmallPlatform, startSmallPlatform } from '../small-platfo
 let platform: SmallPlatform;
 let journal: Journal;
 const now = () => new Date();
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 beforeAll(async () => {
   platform = await startSmallPlatform();
-  platform.state.nodeKey = publicKey;
 });
 afterAll(() => platform.stop());
 beforeEach(() => {
@@ -40,7 +38,7 @@ const assigned = (workload_id: string, desired = 'present') => ({
 });
 
 function mark(): Promise<number> {
-  const { url, nodeId } = platform;
+  const { url, nodeId, privateKey } = platform;
   const ask = createPlatformClient(url, createNodeTokens(url, nodeId, privateKey, now));
   return markForgotten(ask, nodeId, journal.workloads, new AbortController().signal);
 }

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,18 +14,16 @@ let platform: SmallPlatform;
 let journal: Journal;
 let sender: ReportSender;
 const now = () => new Date();
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 beforeAll(async () => {
   platform = await startSmallPlatform();
-  platform.state.nodeKey = publicKey;
 });
 afterAll(() => platform.stop());
 
 beforeEach(() => {
   platform.asked.length = 0;
   journal = openJournal(mkdtempSync(join(tmpdir(), 'agent-')), now);
-  const { url, nodeId } = platform;
+  const { url, nodeId, privateKey } = platform;
   const ask = createPlatformClient(url, createNodeTokens(url, nodeId, privateKey, now));
   sender = createReportSender(journal.reports, ask, { log: silent, now });
 });

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,12 +31,10 @@ let journal: Journal;
 let queueUrl: string;
 let count = 0;
 const now = () => new Date();
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 beforeAll(async () => {
   queues = await startQueues();
   platform = await startSmallPlatform(NODE);
-  platform.state.nodeKey = publicKey;
 });
 afterAll(async () => {
   await platform.stop();
@@ -66,7 +63,7 @@ function giveCredentials(seconds: number): void {
 }
 
 const accessOf = () => {
-  const tokens = createNodeTokens(platform.url, NODE, privateKey, now);
+  const tokens = createNodeTokens(platform.url, NODE, platform.privateKey, now);
   return createQueueAccess(createPlatformClient(platform.url, tokens), NODE, now);
 };
 
