@@ -7,7 +7,7 @@ import { localChecks } from '../../../agent/host/checks.ts';
 import { diagnose, formatDiagnosis, isHealthy, problemsOf } from '../../../agent/host/doctor.ts';
 import type { RunTool } from '../../../agent/host/run-tool.ts';
 import { ensureNodeKey, keyFile } from '../../../agent/platform/node-key.ts';
-import { A100_CSV, A100_LIST, TOOLKIT } from './recorded.ts';
+import { A100_CSV, A100_LIST, TOOLKIT } from './tool-output.ts';
 
 let stateDir: string;
 const nobody = new Dockerode({ socketPath: '/nowhere/docker.sock' });

@@ -15,7 +15,7 @@ import {
   OLD_MIG_LIST,
   ROCM_JSON,
   TOOLKIT,
-} from './recorded.ts';
+} from './tool-output.ts';
 
 const nobody = new Dockerode({ socketPath: '/nowhere/docker.sock' });
 

@@ -1,4 +1,5 @@
-// What the tools of GPU hosts print. GPU paths are tested by these alone: no GPU is to be had where the tests run.
+// Written in the formats of the tools of GPU hosts, not recorded there: no GPU is to be had where the tests run. GPU paths
+// are tested by these alone.
 
 export const A100_CSV = `GPU-8f6d2c1e-4b7a-3c90-9d15-0a1b2c3d4e5f, NVIDIA A100-SXM4-40GB, 40960, 550.90.07, Disabled
 GPU-1c2d3e4f-5a6b-7c8d-9e0f-a1b2c3d4e5f6, NVIDIA A100-SXM4-40GB, 40960, 550.90.07, Enabled
