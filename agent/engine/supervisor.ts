@@ -31,6 +31,8 @@ export class Supervisor {
   #signal: AbortSignal = AbortSignal.abort();
   #watched = new Map<string, AbortController>();
   #recovering = new Set<string>();
+  /** Ended while it was being recovered: perhaps just after it was ready again. */
+  #endedMeanwhile = new Set<string>();
   #told = new Map<string, string>();
 
   constructor(parts: Parts) {
@@ -86,13 +88,17 @@ export class Supervisor {
   /** Tries until the component is ready, the workload is not wanted any more, or its restarts are used up. */
   async recover(workloadId: string, component: string, reason: Reason): Promise<void> {
     const key = containerName(workloadId, component);
-    if (this.#recovering.has(key) || this.#signal.aborted) return;
+    if (this.#signal.aborted) return;
+    if (this.#recovering.has(key)) {
+      if (reason === 'exited') this.#endedMeanwhile.add(key);
+      return;
+    }
     this.#recovering.add(key);
     try {
       for (let attempt = 0; ; attempt += 1) {
-        if (!(await this.#mayRestart(workloadId, component, reason))) return;
+        if (!(await this.#mayRestart(workloadId, component, reason))) break;
         await pause(Math.min(BACK_OFF_MS * 2 ** attempt, BACK_OFF_MS_MAX), this.#signal);
-        if (this.#signal.aborted || (await this.#restart(workloadId, component, reason))) return;
+        if (this.#signal.aborted || (await this.#restart(workloadId, component, reason))) break;
       }
     } catch (error) {
       // The engine went away: once it is back, everything is looked at.
@@ -101,6 +107,7 @@ export class Supervisor {
     } finally {
       this.#recovering.delete(key);
     }
+    if (this.#endedMeanwhile.delete(key)) await this.recover(workloadId, component, 'exited');
   }
 
   /** Counts the restart, or gives up. */
